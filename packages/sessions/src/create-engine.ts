@@ -1,8 +1,9 @@
 import { mkdir, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
+import { join } from "node:path";
 import type { HostServer } from "@tandem/claude-code";
 import type { AuditNote, SessionId } from "@tandem/protocol";
-import { DEFAULT_TENANT, type Records, type Store } from "@tandem/storage";
+import { DEFAULT_TENANT, parseKey, readKeyFile, SecretBox, type Records, type Store } from "@tandem/storage";
 import { AllowedRoots } from "@tandem/workspace";
 import { AgentCatalogue } from "./resources/agents.ts";
 import { servedAgents } from "./resources/served-agents.ts";
@@ -66,6 +67,12 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
   await mkdir(settings.stateFolder, { recursive: true, mode: 0o700 });
   // Sessions store real paths.
   const stateFolder = await realpath(settings.stateFolder);
+  const { secretKey } = settings;
+  const secrets = new SecretBox(
+    secretKey
+      ? async () => parseKey(await secretKey(), "The value of `storage.key`")
+      : () => readKeyFile(join(stateFolder, "secrets.key")),
+  );
   const roots = await AllowedRoots.open(settings.roots, settings.addedRoots);
   const deltas = new DeltaHub(settings.previews);
   const audit = new Auditor(store, settings);

@@ -29,6 +29,8 @@ export interface EngineSettings
   addedRoots?: () => Promise<readonly string[]>;
   /** Rules of the project's config; they apply to every session. */
   rules?: readonly Rule[];
+  /** The key that encrypts stored secrets, in base64; by default a file in the state folder. */
+  secretKey?: () => Promise<string>;
   /** How worktrees of sessions are prepared. */
   worktrees?: WorktreeSettings;
   /** Current limits of all sessions together; without it there are none. */

@@ -20,6 +20,7 @@ export { rewriteSqlite } from "./sqlite/rewrite-sqlite.ts";
 export { thisHost } from "./stores/worker-store.ts";
 export type { Blobs, RecordChange, Records, StoredRecord } from "./records.ts";
 export type { SearchDocument, SearchHit, SearchIndex, SearchQuery } from "./search-index.ts";
+export { parseKey, readKeyFile, SecretBox, sealedSecret, type SealedSecret } from "./secret-box.ts";
 export type { Account, AccountState, Claim, SharedScope, Shortage, Spending } from "./spending.ts";
 export { DEFAULT_TENANT, type TenantLimits, type TenantRow, type TenantStore } from "./tenant-store.ts";
 export { ThreadPool } from "./thread-pool.ts";

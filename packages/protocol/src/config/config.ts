@@ -16,7 +16,7 @@ import {
 } from "./control-config.ts";
 import { deadline } from "./duration.ts";
 import { baseUrl, llmSection } from "./llm-config.ts";
-import { SECRET_FORM, SECRET_FORMAT } from "./secret-reference.ts";
+import { SECRET_FORM, SECRET_FORMAT, secretReference } from "./secret-reference.ts";
 import { harmless, needsTrust } from "./trust-mark.ts";
 
 const DATABASE_EXPECTED = "expected postgres://… without a password, or env:NAME, file:path or command:program …";
@@ -29,6 +29,12 @@ const storage = z.strictObject({
     .meta({ format: SECRET_FORMAT, ...needsTrust() })
     .describe(
       "A Postgres URL without a password, or a secret reference to one. Default: a SQLite file in `TANDEM_HOME`.",
+    ),
+  key: secretReference
+    .optional()
+    .meta(needsTrust())
+    .describe(
+      "Secret reference to the key that encrypts stored secrets: 32 bytes in base64. All processes of a fleet need the same. Default: the file `secrets.key` in `TANDEM_HOME`.",
     ),
 });
 

@@ -13,9 +13,18 @@ export function engineControls(
   readSecret: (reference: string) => Promise<string>,
 ): Pick<
   EngineSettings,
-  "trustOf" | "mcpServer" | "rules" | "sandbox" | "permissionMode" | "approvals" | "notify" | "bots" | "webhooks"
+  | "trustOf"
+  | "mcpServer"
+  | "rules"
+  | "sandbox"
+  | "permissionMode"
+  | "approvals"
+  | "notify"
+  | "bots"
+  | "webhooks"
+  | "secretKey"
 > {
-  const { approvals, bots, mcpServers, notify, rules, sandbox, sessions, server, webhooks } = project.config;
+  const { approvals, bots, mcpServers, notify, rules, sandbox, sessions, server, storage, webhooks } = project.config;
   const place = { env, folder: project.folder };
   const secrets = async (
     entries: Record<string, string>,
@@ -38,6 +47,7 @@ export function engineControls(
       return { endpoint: { type: "stdio", command, args, variables, folder: project.folder }, ...timeoutMs };
     },
     rules,
+    ...(storage.key !== undefined && { secretKey: () => readSecret(storage.key!) }),
     bots: bots.map(({ remote, token, name, email, api }) => ({
       remote,
       token: () => readSecret(token),
