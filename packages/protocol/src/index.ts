@@ -16,7 +16,7 @@ export {
 } from "./config/context-config.ts";
 export { samplePatternParts, type SampleMode, type SamplesConfig } from "./config/samples-config.ts";
 export { HOOK_EVENTS, NOTIFY_EVENTS, type HookConfig, type McpServerConfig } from "./config/control-config.ts";
-export { SECRET_FORMAT, type SecretReference } from "./config/secret-reference.ts";
+export { SECRET_FORM, SECRET_FORMAT, type SecretReference } from "./config/secret-reference.ts";
 export { HARMLESS, HARMLESS_VALUES, NEEDS_TRUST } from "./config/trust-mark.ts";
 export { duration, DURATION_FORMAT, formatDuration } from "./config/duration.ts";
 export { inParallel } from "./in-parallel.ts";

@@ -2,7 +2,7 @@ import { mkdir, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { HostServer } from "@tandem/claude-code";
-import type { AuditNote, SessionId } from "@tandem/protocol";
+import { RequestError, type AuditNote, type SessionId } from "@tandem/protocol";
 import { DEFAULT_TENANT, parseKey, readKeyFile, SecretBox, type Records, type Store } from "@tandem/storage";
 import { AllowedRoots } from "@tandem/workspace";
 import { AgentCatalogue } from "./resources/agents.ts";
@@ -39,6 +39,8 @@ import { ToolDefinitions } from "./mcp/tool-definitions.ts";
 import { limitStore } from "./quotas/limit-store.ts";
 import { forgetOutputs } from "./mounts/collect-outputs.ts";
 import { MountsHook } from "./mounts/mounts-hook.ts";
+import { RepositoryTokens } from "./mounts/repository-tokens.ts";
+import { SessionMounts } from "./mounts/session-mounts.ts";
 import { TurnQuota } from "./quotas/turn-quota.ts";
 import { resolveTools, hostAccount } from "@tandem/policy";
 import { KeptRules } from "./rules/kept-rules.ts";
@@ -106,6 +108,16 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
   const definitions = new ToolDefinitions(store.records, settings.clock);
   const checkpoints = new CheckpointService(settings, stateFolder);
   const turnQuota = quotas && new TurnQuota(store.sessions, quotas, (session) => actors.wake(session));
+  const repositories = {
+    tokens: new RepositoryTokens(store.records, secrets, async (reference) => {
+      if (settings.readSecret) return settings.readSecret(reference);
+      throw new RequestError("not_supported", `${reference} cannot be read here.`);
+    }),
+    ownerUrls: new OwnerUrls(store),
+    resolveFolder: (path: string): Promise<string> => places.resolve(path),
+    hostVariables: settings.hostVariables,
+    publicOnly: settings.publicMcpServers ?? false,
+  };
   const createTurnHooks: CreateTurnHooks = (control) => {
     const own = waitingStore(store, control.database);
     return [
@@ -115,7 +127,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
       new BudgetHook({ store: own, book: limitsIn(own.records), settings: spending, control, clock: settings.clock }),
       ...(turnQuota ? [turnQuota.turnHook(control)] : []),
       // Before the checkpoints: a repository that is cloned now is not the turn's change.
-      new MountsHook(control, { store: own, clock: settings.clock }),
+      new MountsHook(control, { store: own, clock: settings.clock, repositories }),
       ...checkpoints.turnHooks(control),
     ];
   };
@@ -177,11 +189,14 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
   const worktrees = createWorktrees(store, { ...settings, stateFolder }, audit);
   const places = new SessionPlaces(roots, stateFolder, worktrees.maker, settings);
   const environments = new EnvironmentCatalogue(store.environments, places, settings.roots[0]!, settings.clock);
+  const mounts = new SessionMounts({ store, clock: settings.clock, repositories });
   const sessions = new SessionService({
     store,
     agents,
     environments,
     places,
+    mounts,
+    tokens: repositories.tokens,
     actors,
     audit,
     commands,
@@ -195,6 +210,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
       await forgetSession({ store, shelf: checkpoints.shelf, settings }, row);
       await rules.left(row.id);
       await forgetOutputs(store.records, row.id);
+      await repositories.tokens.forget(row.id);
     },
   });
   const history = new SessionHistory({
@@ -202,6 +218,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     shelf: checkpoints.shelf,
     environments,
     places,
+    mounts,
     actors,
     killSwitch,
     sessions,

@@ -29,6 +29,8 @@ export interface EngineSettings
   addedRoots?: () => Promise<readonly string[]>;
   /** Rules of the project's config; they apply to every session. */
   rules?: readonly Rule[];
+  /** Reads a secret reference that an admin names in a request. */
+  readSecret?: (reference: string) => Promise<string>;
   /** The key that encrypts stored secrets, in base64; by default a file in the state folder. */
   secretKey?: () => Promise<string>;
   /** How worktrees of sessions are prepared. */

@@ -5,6 +5,7 @@ export { isSameEntry, type PathChange } from "./checkpoints/changed-paths.ts";
 export { CheckpointStores, renameMovedStores, type CheckpointLimits } from "./checkpoints/checkpoint-stores.ts";
 export type { Checkpoint, CheckpointStore } from "./checkpoints/checkpoint-store.ts";
 export type { FileDiff, TreeDiff } from "./checkpoints/diff-trees.ts";
+export { CloneFailed, cloneRepository, findClone } from "./clone-repository.ts";
 export { diffHunks, diffLines, type LineEdit } from "./diff-lines.ts";
 export { COMMAND_FOLDERS, mainFolderOf, readFolderConfig, type FolderConfig } from "./folder-config.ts";
 export { editYaml } from "./edit-yaml.ts";

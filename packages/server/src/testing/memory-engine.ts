@@ -242,7 +242,7 @@ export class MemoryEngine {
       commandsIn: async () => [],
       takeBack: nothing,
       shell: nothing,
-      resources: { add: nothing, delete: nothing },
+      resources: { add: nothing, update: nothing, delete: nothing },
       folder: { list: nothing, search: nothing, read: nothing },
       feed: (signal) => this.#feed(signal),
       usage: async () => [],

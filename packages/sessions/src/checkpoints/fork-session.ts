@@ -14,7 +14,7 @@ import {
 import type { EventLog, OutcomeState, SessionRow, Store } from "@tandem/storage";
 import type { Checkpoint, CheckpointStores } from "@tandem/workspace";
 import type { EnvironmentCatalogue } from "../resources/environments.ts";
-import { forkMounts } from "../mounts/mount-files.ts";
+import type { SessionMounts } from "../mounts/session-mounts.ts";
 import { messageUuid } from "../turn/lost-messages.ts";
 import type { SessionPlaces } from "../resources/session-places.ts";
 import { loadTranscripts } from "../process/transcript-store.ts";
@@ -35,6 +35,7 @@ interface ForkDependencies {
   shelf: CheckpointStores | undefined;
   environments: EnvironmentCatalogue;
   places: SessionPlaces;
+  mounts: SessionMounts;
   clock: Clock;
 }
 
@@ -69,7 +70,7 @@ export async function forkSession(
     const at = isoNow(parts.clock);
     const claudeSession = randomUUID();
     const transcripts = await copyTranscripts(store, row, past, turn, { id: claudeSession, folder });
-    const mounts = await forkMounts(row, { id, folder }, store);
+    const mounts = await parts.mounts.fork(row, { id, folder });
     notices.push(...mounts.notices);
     const fork: SessionRow = {
       ...row,

@@ -15,6 +15,7 @@ import type { CheckpointStores } from "@tandem/workspace";
 import type { Sessions } from "../resources/sessions.ts";
 import type { EnvironmentCatalogue } from "../resources/environments.ts";
 import type { SessionActors } from "../actor/session-actors.ts";
+import type { SessionMounts } from "../mounts/session-mounts.ts";
 import type { SessionPlaces } from "../resources/session-places.ts";
 import { FilesOfSession } from "./files-of-session.ts";
 import { forkSession } from "./fork-session.ts";
@@ -30,6 +31,7 @@ interface HistoryDependencies {
   shelf: CheckpointStores | undefined;
   environments: EnvironmentCatalogue;
   places: SessionPlaces;
+  mounts: SessionMounts;
   actors: SessionActors;
   killSwitch: KillSwitch;
   sessions: Pick<Sessions, "get" | "send">;

@@ -5,7 +5,7 @@ const SPACE = "tandem";
 const KIND = "mcp_owner_url";
 
 /**
- * The URLs of MCP servers that the owner of the server has named. Sessions may connect to them even if their addresses are
+ * The URLs of MCP servers and repositories that the owner of the server has named. Sessions may connect to them even if their addresses are
  * private. Other URLs may come from a token that may only run sessions, so that they must not reach this machine's network.
  */
 export class OwnerUrls {
@@ -19,6 +19,10 @@ export class OwnerUrls {
   async add(urls: readonly string[]): Promise<void> {
     const changes = urls.map((url) => ({ type: "put" as const, kind: KIND, key: keyOf(url), value: {} }));
     if (changes.length > 0) await this.#store.records.write(SPACE, changes);
+  }
+
+  async has(url: string): Promise<boolean> {
+    return (await this.#store.records.get(SPACE, KIND, keyOf(url))) !== undefined;
   }
 
   /** The URLs of a session's agent that the owner has named. Only admins create agents, so a stored agent's URLs count. */

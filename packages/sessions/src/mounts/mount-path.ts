@@ -11,6 +11,12 @@ const MEMORY = "/mnt/memory";
 
 export const defaultFileMount = (file: string): string => `${UPLOADS}/${file}`;
 
+/** `/workspace/NAME` for `https://host/owner/NAME` or `NAME.git`. */
+export function defaultRepositoryMount(url: string): string {
+  const name = /([^/:]+?)(\.git)?\/*$/.exec(url)?.[1] ?? "repository";
+  return `${WORKSPACE}/${name}`;
+}
+
 /** The folder of a session's mounts, relative to the session's folder. */
 export const mountsOf = (session: string): string => `${MOUNT_FOLDER}/${session}`;
 
@@ -34,6 +40,14 @@ export function fileTarget(mount: string, session: SessionId): string {
   }
   const isNamed = [UPLOADS, OUTPUTS].some((folder) => below(folder, path) !== undefined);
   return inMounts(refuseDeciding(isNamed ? path : `${UPLOADS}${path}`), session);
+}
+
+/** The path of a cloned repository in the session's folder. */
+export function repositoryTarget(mount: string): string {
+  const path = normalized(mount);
+  const inner = path.startsWith("/") ? below(WORKSPACE, path) : path;
+  if (inner !== undefined) return own(inner, mount);
+  throw invalid(mount, "a repository cannot be mounted there", `Choose a path under ${WORKSPACE}, or a relative one.`);
 }
 
 function own(path: string, mount: string): string {

@@ -9,12 +9,19 @@ import {
 } from "@tandem/protocol";
 import type { SessionRow, Store } from "@tandem/storage";
 import type { SessionActor } from "../actor/session-actor.ts";
-import type { Clock } from "../host/clock.ts";
+import { isoNow, type Clock } from "../host/clock.ts";
+import type { RepositoryTokens } from "./repository-tokens.ts";
 import { mountFiles, unmountFile } from "./mount-files.ts";
+
+interface TokenChange {
+  authorization_token: string;
+}
 
 export interface SessionResources {
   /** Mounts a file, also during a turn: it never replaces one. With an `id` that exists, it returns that resource. */
   add(session: string, params: SessionResourceParams, by?: string, id?: string): Promise<FileResource>;
+  /** Replaces the token of a repository. */
+  update(session: string, resource: string, params: TokenChange, by?: string): Promise<SessionResource>;
   /** Removes a resource. Refused during a turn. A file that has changed since it was mounted stays. */
   delete(session: string, resource: string, by?: string): Promise<void>;
 }
@@ -22,6 +29,7 @@ export interface SessionResources {
 interface ResourceDependencies {
   store: Pick<Store, "files">;
   clock: Clock;
+  tokens: RepositoryTokens;
   actors: { with<T>(session: SessionId, work: (actor: SessionActor) => Promise<T>): Promise<T> };
   /** The row of a session that is not archived. */
   open: (session: string) => Promise<SessionRow>;
@@ -69,6 +77,30 @@ export class SessionResourceService implements SessionResources {
     return found;
   }
 
+  async update(
+    session: string,
+    resource: string,
+    { authorization_token: token }: TokenChange,
+    by?: string,
+  ): Promise<SessionResource> {
+    const { id } = await this.#dependencies.open(session);
+    const row = await this.#dependencies.actors.with(id, (actor) =>
+      actor.change(async (current) => {
+        const found = find(current, resource);
+        if (found.type !== "github_repository") {
+          throw new RequestError("invalid_request", "authorization_token: only a repository has a token.");
+        }
+        await this.#dependencies.tokens.put(id, found.id, token);
+        const updated = { ...found, updated_at: isoNow(this.#dependencies.clock) };
+        return {
+          change: { resources: current.resources.map((each) => (each === found ? updated : each)) },
+          events: [event("updated", updated, by)],
+        };
+      }),
+    );
+    return find(row, resource);
+  }
+
   async delete(session: string, resource: string, by?: string): Promise<void> {
     const { id } = await this.#dependencies.open(session);
     await this.#dependencies.actors.with(id, (actor) =>
@@ -88,6 +120,7 @@ export class SessionResourceService implements SessionResources {
             : found.tandem.commit === undefined
               ? undefined
               : "a cloned repository may contain work";
+        if (found.type === "github_repository") await this.#dependencies.tokens.delete(id, found.id);
         return {
           change: { resources: row.resources.filter((each) => each !== found) },
           events: [event("removed", found, by, kept)],

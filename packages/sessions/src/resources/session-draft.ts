@@ -4,11 +4,11 @@ import {
   RequestError,
   SESSION_METADATA,
   type Agent,
-  type FileResourceParams,
   type Session,
   type SessionCreateParams,
   type SessionEvent,
   type SessionId,
+  type SessionResourceParams,
   type ThreadAgent,
 } from "@tandem/protocol";
 import type { FileStore, SessionRow } from "@tandem/storage";
@@ -26,7 +26,7 @@ import { isoNow, type Clock } from "../host/clock.ts";
 export interface SessionDraft {
   row: Omit<SessionRow, "folder" | "resources">;
   inbox: SessionEvent[];
-  files: FileResourceParams[];
+  resources: SessionResourceParams[];
 }
 
 export async function draftSession(
@@ -61,7 +61,7 @@ export async function draftSession(
       archivedAt: null,
     },
     inbox: (params.initial_events ?? []).map((event) => sentBy(event, by, clock)),
-    files: await checkResources(params.resources ?? [], files),
+    resources: await checkResources(params.resources ?? [], files),
   };
 }
 
@@ -180,11 +180,11 @@ const threadAgent = (agent: Agent, skills: ThreadAgent["skills"]): ThreadAgent =
 async function checkResources(
   resources: NonNullable<SessionCreateParams["resources"]>,
   files: FileStore,
-): Promise<SessionDraft["files"]> {
+): Promise<SessionDraft["resources"]> {
   return Promise.all(
     resources.map(async (resource, index) => {
-      if (resource.type !== "file") throw invalid(`resources[${index}]: "${resource.type}" is not supported`);
-      if (!(await files.get(resource.file_id))) {
+      if (resource.type === "memory_store") throw invalid(`resources[${index}]: "memory_store" is not supported`);
+      if (resource.type === "file" && !(await files.get(resource.file_id))) {
         throw invalid(`resources[${index}].file_id: there is no file ${resource.file_id}`);
       }
       return resource;

@@ -24,7 +24,8 @@ import type { SessionCommands } from "../commands/session-commands.ts";
 import type { Clock } from "../host/clock.ts";
 import type { DeltaHub, PreviewListener } from "../log/delta-hub.ts";
 import { servedEvent, servedEvents } from "../log/event-redactor.ts";
-import { mountFiles, unmountFile } from "../mounts/mount-files.ts";
+import type { SessionMounts } from "../mounts/session-mounts.ts";
+import type { RepositoryTokens } from "../mounts/repository-tokens.ts";
 import { SessionResourceService, type SessionResources } from "../mounts/session-resources.ts";
 import { describeUpdate } from "./describe-update.ts";
 import type { EnvironmentCatalogue } from "./environments.ts";
@@ -46,6 +47,8 @@ interface SessionServiceDependencies {
   agents: AgentCatalogue;
   environments: EnvironmentCatalogue;
   places: SessionPlaces;
+  mounts: SessionMounts;
+  tokens: RepositoryTokens;
   actors: SessionActors;
   audit: Auditor;
   commands: SessionCommands;
@@ -130,10 +133,7 @@ export class SessionService implements Sessions {
     try {
       row = {
         ...row,
-        resources: await mountFiles(row, draft.files, {
-          files: this.#dependencies.store.files,
-          clock: this.#dependencies.clock,
-        }),
+        resources: await this.#dependencies.mounts.mount(row, draft.resources),
       };
       const checked = draft.inbox.map(async (event, index) => {
         if (event.type === "user.message") return this.#dependencies.commands.check(row, event);
@@ -145,7 +145,7 @@ export class SessionService implements Sessions {
     } catch (error) {
       // A concurrent creation with the same id has won; the folder is its own.
       if (deployment !== undefined && (await this.#dependencies.store.sessions.get(row.id))) return this.get(row.id);
-      for (const file of row.resources) if (file.type === "file") await unmountFile(folder, file);
+      await this.#dependencies.mounts.undo(row, row.resources);
       await this.#dependencies.places.remove(row);
       throw error;
     }

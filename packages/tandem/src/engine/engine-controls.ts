@@ -22,6 +22,7 @@ export function engineControls(
   | "notify"
   | "bots"
   | "webhooks"
+  | "readSecret"
   | "secretKey"
 > {
   const { approvals, bots, mcpServers, notify, rules, sandbox, sessions, server, storage, webhooks } = project.config;
@@ -47,6 +48,7 @@ export function engineControls(
       return { endpoint: { type: "stdio", command, args, variables, folder: project.folder }, ...timeoutMs };
     },
     rules,
+    readSecret,
     ...(storage.key !== undefined && { secretKey: () => readSecret(storage.key!) }),
     bots: bots.map(({ remote, token, name, email, api }) => ({
       remote,

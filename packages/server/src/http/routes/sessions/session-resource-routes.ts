@@ -1,4 +1,5 @@
 import { RequestError, resourceId } from "@tandem/protocol";
+import { refuseReference } from "../../access/refuse-reference.ts";
 import { pageThrough } from "../../request/page-through.ts";
 import { jsonRoute, type Route } from "../../route.ts";
 
@@ -33,8 +34,9 @@ export const sessionResourceRoutes: Route[] = [
     scope: "run",
     at: "writer",
     summary: "Change the token of a repository",
-    handle: async () => {
-      throw new RequestError("not_supported", "Tandem mounts no repositories yet.");
+    handle: ({ engine, params, body, token }) => {
+      refuseReference(token, body.authorization_token);
+      return engine.sessions.resources.update(params.session_id, params.resource_id, body, token.name);
     },
   }),
   jsonRoute("sessions.resources.delete", {

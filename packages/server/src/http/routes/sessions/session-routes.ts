@@ -1,7 +1,8 @@
-import { RequestError, type McpServer } from "@tandem/protocol";
+import { RequestError, type McpServer, type SessionResourceParams } from "@tandem/protocol";
 import type { Engine } from "@tandem/sessions";
 import type { TokenRow } from "@tandem/storage";
 import { hasScope } from "../../access/authorize.ts";
+import { refuseReference } from "../../access/refuse-reference.ts";
 import { jsonRoute, type Route } from "../../route.ts";
 import { nextPage, toPageQuery, toSpan } from "../../request/page-query.ts";
 
@@ -13,6 +14,7 @@ export const sessionRoutes: Route[] = [
     longRunning: true,
     handle: async ({ engine, body, token, newId }) => {
       if (typeof body.agent !== "string" && "mcp_servers" in body.agent) await noteUrls(engine, token, body.agent);
+      await noteRepositories(engine, token, body.resources ?? []);
       return engine.sessions.create(body, token.name, newId("session"));
     },
     find: ({ engine, newId }) => engine.sessions.get(newId("session")),
@@ -73,6 +75,17 @@ async function noteUrls(
   { mcp_servers: servers = [] }: { mcp_servers?: McpServer[] | undefined },
 ): Promise<void> {
   if (hasScope(token, "admin")) await engine.ownerUrls.add(servers.map(({ url }) => url));
+}
+
+/** The same for repositories. */
+async function noteRepositories(
+  engine: Engine,
+  token: TokenRow,
+  resources: readonly SessionResourceParams[],
+): Promise<void> {
+  const repositories = resources.filter((resource) => resource.type === "github_repository");
+  for (const { authorization_token: secret } of repositories) refuseReference(token, secret);
+  if (hasScope(token, "admin")) await engine.ownerUrls.add(repositories.map(({ url }) => url));
 }
 
 const notThere = (field: string, what: string): RequestError =>

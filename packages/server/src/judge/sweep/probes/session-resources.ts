@@ -23,7 +23,11 @@ export const sessionResources: Probes = {
   "beta.sessions.resources.list": async (client, stage) =>
     client.beta.sessions.resources.list((await withFile(stage)).session),
   "beta.sessions.resources.update": async (client, stage) => {
-    const { session, resource } = await withFile(stage);
+    // Nothing is cloned before the first turn.
+    const repository = { type: "github_repository" as const, url: "https://github.com/a/b" };
+    const session = await stage.session({ resources: [repository] });
+    const [first] = (await client.beta.sessions.resources.list(session)).data;
+    const resource = (first as { id: string }).id;
     return client.beta.sessions.resources.update(resource, { session_id: session, authorization_token: "new" });
   },
   "beta.sessions.resources.delete": async (client, stage) => {

@@ -9,10 +9,6 @@ export const sessions: Probes = {
     run: (_, stage) => create(stage, { title: "Sweep", metadata: { team: "sweep" } }),
     variants: {
       "`vault_ids`": (_, stage) => create(stage, { vault_ids: ["vlt_none"] }),
-      "a `github_repository` among the `resources`": (_, stage) =>
-        create(stage, {
-          resources: [{ type: "github_repository", url: "https://github.com/a/b", authorization_token: "none" }],
-        }),
       "a `memory_store` among the `resources`": (_, stage) =>
         create(stage, { resources: [{ type: "memory_store", memory_store_id: "memstore_none" }] }),
     },
