@@ -147,7 +147,7 @@ async function versions(invocation: Invocation, name: string): Promise<void> {
     version.id,
     dim(ago(version.created_at)),
     dim(sizeOf(use.versions.find((each) => each.id === version.id))),
-    printable(version.description).slice(0, 60),
+    shorten(printable(version.description)),
   ]);
   await print(invocation, { versions: found }, table(rows));
 }
@@ -184,6 +184,8 @@ async function remove(
   const deleted = skillVersion ?? skill.id;
   await print(invocation, { deleted }, [`${deleted} is deleted.`]);
 }
+
+const shorten = (text: string): string => (text.length > 60 ? `${text.slice(0, 59)}…` : text);
 
 const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`;
 
