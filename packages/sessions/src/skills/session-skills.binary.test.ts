@@ -89,7 +89,9 @@ test("an upload cannot run hooks, allow tools, or bring settings of its own", as
   const last = JSON.stringify(stage.rehearsal.modelRequests.at(-1)!.body);
   expect(last).toContain("The body of evil.");
   expect(last).not.toMatch(/Nested one|inner: /);
-  expect(stage.rehearsal.modelRequests.every(({ body }) => JSON.stringify(body).includes("claude-sonnet-5-5"))).toBe(true);
+  expect(stage.rehearsal.modelRequests.every(({ body }) => JSON.stringify(body).includes("claude-sonnet-5-5"))).toBe(
+    true,
+  );
 });
 
 test("subagents have the skills, too", async () => {
@@ -107,7 +109,9 @@ test("subagents have the skills, too", async () => {
     if (isReviewer) {
       const base = baseIn(request);
       if (base === undefined) return toolUse("Skill", { skill: "osprey" });
-      return body.includes("Osprey words.") ? text("Reviewed.") : toolUse("Read", { file_path: join(base, "words.md") });
+      return body.includes("Osprey words.")
+        ? text("Reviewed.")
+        : toolUse("Read", { file_path: join(base, "words.md") });
     }
     if (body.includes("Reviewed.")) return text("done");
     return toolUse("Agent", {

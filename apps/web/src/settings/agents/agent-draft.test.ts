@@ -10,6 +10,7 @@ const agent = {
   model: { id: "claude-sonnet-5-5", effort: { type: "high" } },
   system: "Be brief.",
   multiagent: { type: "multiagent_20261001", subagents: { type: "disabled" } },
+  skills: [],
   tools: [
     {
       type: "agent_toolset_20260401",

@@ -1,4 +1,4 @@
-import type { Agent, BodyInput, EFFORTS, Tool, ToolParams } from "@tandem/protocol";
+import type { Agent, AgentSkill, BodyInput, EFFORTS, Tool, ToolParams } from "@tandem/protocol";
 import type { Option } from "../../ui/select.tsx";
 
 type Effort = (typeof EFFORTS)[number];
@@ -13,6 +13,7 @@ export interface AgentDraft {
   system: string;
   policy: "always_allow" | "always_ask" | "auto" | "none";
   subagents: "enabled" | "disabled";
+  skills: readonly AgentSkill[];
 }
 
 export const SUBAGENTS: readonly Option<AgentDraft["subagents"]>[] = [
@@ -45,6 +46,7 @@ export function draftOf(agent: Agent | undefined): AgentDraft {
     system: agent?.system ?? "",
     policy: agent && !toolset ? "none" : (toolset?.default_config.permission_policy.type ?? "auto"),
     subagents: agent ? subagentsOf(agent) : "enabled",
+    skills: agent?.skills ?? [],
   };
 }
 
@@ -63,6 +65,7 @@ export function paramsOf(draft: AgentDraft, agent: Agent | undefined): AgentPara
     ...((!agent || draft.subagents !== subagentsOf(agent)) && {
       multiagent: { type: MULTIAGENT, subagents: { type: draft.subagents } },
     }),
+    ...(draft.skills !== draftOf(agent).skills && { skills: [...draft.skills] }),
     ...(agent && { version: agent.version }),
   };
 }

@@ -9,6 +9,7 @@ import { Field, TextArea, TextInput } from "../../ui/field.tsx";
 import { effortLabel } from "../../text/mode-labels.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { Select } from "../../ui/select.tsx";
+import { SkillChoices } from "./skill-choices.tsx";
 import { type AgentDraft, draftOf, paramsOf, POLICIES, SUBAGENTS } from "./agent-draft.ts";
 
 /** Creates an agent or a new version. Fields that the form does not show stay unchanged. */
@@ -119,6 +120,7 @@ export function AgentForm({ agent, onClose }: { agent: Agent | undefined; onClos
             />
           )}
         </Field>
+        <SkillChoices chosen={draft.skills} onChange={(skills) => set({ skills })} />
         <Field label="Description" className="sm:col-span-2">
           {(ids) => (
             <TextInput

@@ -42,7 +42,17 @@ export function AgentVersions({ agent, onClose }: { agent: Agent; onClose: () =>
   );
 }
 
-const FIELDS = ["name", "description", "model", "system", "tools", "mcp_servers", "multiagent", "metadata"] as const;
+const FIELDS = [
+  "name",
+  "description",
+  "model",
+  "system",
+  "tools",
+  "mcp_servers",
+  "skills",
+  "multiagent",
+  "metadata",
+] as const;
 
 function changed(before: Agent | undefined, after: Agent): string {
   if (!before) return "made";

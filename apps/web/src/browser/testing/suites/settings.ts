@@ -44,6 +44,56 @@ export function testSettings(shared: () => PageStage, hook: () => WebhookReceive
     expect(stage.pageErrors()).toEqual([]);
   });
 
+  test("uploads a skill, gives it to an agent, downloads and deletes it", async () => {
+    const page = await stage.open("/settings/skills");
+    const dialog = page.getByRole("dialog");
+    await page.getByText("No skills yet").waitFor();
+    const upload = async (button: string, text: string) => {
+      await page.getByRole("button", { name: button }).click();
+      // The browser does not let a test choose a folder by its button.
+      await page.evaluate((main) => {
+        const file = new File([main], "SKILL.md");
+        Object.defineProperty(file, "webkitRelativePath", { value: "heron/SKILL.md" });
+        const input = document.querySelector<HTMLInputElement>('input[aria-label="Folder"]')!;
+        Object.defineProperty(input, "files", { value: [file] });
+        input.dispatchEvent(new Event("change", { bubbles: true }));
+      }, text);
+      await dialog.getByRole("button", { name: "Upload" }).click();
+    };
+    await upload("Upload skill", "No front matter");
+    await dialog.getByText("description: is missing").waitFor();
+    await page.keyboard.press("Escape");
+    await upload("Upload skill", "---\nname: heron\ndescription: Greets herons.\n---\nGreet.\n");
+    const row = page.locator("#main").getByRole("button", { name: "heron" });
+    await row.click();
+    await page.getByText("Greets herons.").waitFor();
+    await upload("Upload new version", "---\nname: heron\ndescription: Greets all herons.\n---\nGreet.\n");
+    await page.getByText("Greets all herons.").waitFor();
+
+    await page.goto(`${stage.url}/settings/agents`);
+    await page.getByRole("button", { name: "New agent" }).click();
+    await dialog.getByLabel("Name").fill("Greeter");
+    await dialog.getByLabel("Model").selectOption({ index: 1 });
+    await dialog.getByLabel("heron").check();
+    await dialog.getByRole("button", { name: "Create" }).click();
+    await page.getByText("Greeter").waitFor();
+
+    await page.goto(`${stage.url}/settings/skills`);
+    await row.click();
+    await page.getByRole("link", { name: "Greeter" }).waitFor();
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download" }).first().click();
+    expect((await download).suggestedFilename()).toBe("heron.zip");
+    await page.getByRole("button", { name: "Delete …" }).last().click();
+    await dialog.getByRole("button", { name: "Delete" }).click();
+    await expect.poll(() => page.getByRole("button", { name: "Download" }).count()).toBe(1);
+    await page.getByRole("button", { name: "Delete skill …" }).click();
+    await dialog.getByText("Greeter has this skill.").waitFor();
+    await dialog.getByRole("button", { name: "Delete" }).click();
+    await page.getByText("No skills yet").waitFor();
+    expect(stage.pageErrors()).toEqual([expect.stringContaining("400 (Bad Request)")]);
+  });
+
   test("creates an environment, a token, a limit and an agent version, and finds them in the audit", async () => {
     const page = await stage.open("/settings/environments");
     const dialog = page.getByRole("dialog");

@@ -1,0 +1,80 @@
+import type { Skill } from "@tandem/protocol";
+import { useQuery } from "@tanstack/react-query";
+import { ChevronDown, ChevronRight, Plus } from "lucide-react";
+import { useState } from "react";
+import { api } from "../../api/client.ts";
+import { ago, formatDateTime } from "../../text/format.ts";
+import { Button } from "../../ui/button.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { Badge, PageHead, Panel, Rows } from "../panel.tsx";
+import { SkillDetails } from "./skill-details.tsx";
+import { UploadSkill } from "./upload-skill.tsx";
+
+const MOST = 1_000;
+
+/** Skills of agents: uploaded ones and those of trusted folders. */
+export default function SkillsPage() {
+  const list = useQuery({
+    queryKey: ["/v1/skills"],
+    queryFn: ({ signal }) => api.call("skills.list", { query: { limit: MOST }, signal }),
+  });
+  const [isUploading, setUploading] = useState(false);
+  const [open, setOpen] = useState<string>();
+  const skills = list.data?.data ?? [];
+  return (
+    <>
+      <PageHead
+        title="Skills"
+        action={
+          <Button look="primary" icon={<Plus aria-hidden className="size-4" />} onClick={() => setUploading(true)}>
+            Upload skill
+          </Button>
+        }
+      >
+        Folders with instructions that agents read when they need them. New versions reach new sessions.
+      </PageHead>
+      <Problem error={list.error} onRetry={() => void list.refetch()} className="mb-4" />
+      {list.data && skills.length === 0 && (
+        <Empty title="No skills yet">Upload a folder with a SKILL.md, then name the skill in an agent.</Empty>
+      )}
+      {skills.length > 0 && (
+        <Panel note={list.data?.next_page ? `Only the newest ${MOST} are shown.` : undefined}>
+          <Rows>
+            {skills.map((skill) => (
+              <SkillRow
+                key={skill.id}
+                skill={skill}
+                isOpen={open === skill.id}
+                onToggle={() => setOpen(open === skill.id ? undefined : skill.id)}
+              />
+            ))}
+          </Rows>
+        </Panel>
+      )}
+      {isUploading && <UploadSkill onClose={() => setUploading(false)} />}
+    </>
+  );
+}
+
+function SkillRow({ skill, isOpen, onToggle }: { skill: Skill; isOpen: boolean; onToggle: () => void }) {
+  const Chevron = isOpen ? ChevronDown : ChevronRight;
+  return (
+    <li className="px-3 py-2">
+      <button
+        type="button"
+        aria-expanded={isOpen}
+        className="flex min-h-9 w-full flex-wrap items-center gap-x-3 gap-y-1 text-left"
+        onClick={onToggle}
+      >
+        <Chevron aria-hidden className="size-4 shrink-0 text-ink-faint" />
+        <span className="min-w-32 flex-1 font-medium break-words">{skill.display_name}</span>
+        {skill.source.type === "plugin" && <Badge>trusted folder</Badge>}
+        <time className="text-sm text-ink-faint" dateTime={skill.updated_at} title={formatDateTime(skill.updated_at)}>
+          {ago(skill.updated_at)}
+        </time>
+      </button>
+      {isOpen && <SkillDetails skill={skill} />}
+    </li>
+  );
+}
