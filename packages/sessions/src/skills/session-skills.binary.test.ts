@@ -1,4 +1,5 @@
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readFileSync } from "node:fs";
+import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { AgentCreateParams } from "@tandem/protocol";
 import { text, toolUse } from "@tandem/rehearsal";
@@ -142,10 +143,10 @@ test("a session keeps its version on another engine, and continues without a del
   const stateFolder = join(stage.root, "state-2");
   running = await stage.open({ stateFolder });
   let words = "";
-  stage.rehearsal.use(async (request) => {
+  stage.rehearsal.use((request) => {
     const base = baseIn(request);
     if (base === undefined) return toolUse("Skill", { skill: "plover" });
-    words = await readFile(join(base, "words.md"), "utf8");
+    words = readFileSync(join(base, "words.md"), "utf8");
     return text("two");
   });
   await running.turn(session, "Two.");

@@ -71,9 +71,9 @@ export function UploadSkill({ skill, onClose }: { skill?: Skill; onClose: () => 
           aria-label="Zip archive"
           onChange={() => choose(archive.current)}
         />
-        <p id={statusId} role="status" className="text-sm break-words text-ink-soft">
+        <output id={statusId} className="block text-sm break-words text-ink-soft">
           {chosen}
-        </p>
+        </output>
         {!skill && (
           <Field label="Display name" hint="Optional. Otherwise the name in SKILL.md.">
             {(ids) => (
