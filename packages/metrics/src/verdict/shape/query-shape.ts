@@ -45,9 +45,13 @@ export interface QueryShape {
   readonly outputs: readonly OutputColumn[];
   /** Sets of outputs in which no two rows agree. An empty set: there is at most one row. */
   readonly keys: readonly (readonly string[])[];
-  /** Stored columns that have one literal value in all rows, by `schema.table.column`. */
+  /** Stored columns that have one literal value in all rows, by `fixedKey`. */
   readonly fixed?: ReadonlyMap<string, string>;
+  /** Why its number of rows is not known. Nothing that reads it can be judged. */
+  readonly unclear?: string;
 }
+
+export const fixedKey = (table: string, column: string): string => `${table}\0${column}`.toLowerCase();
 
 export interface Relation extends QueryShape {
   readonly alias: string;

@@ -141,6 +141,7 @@ export class SelectRelations {
   }
 
   #push(alias: string, label: string, shape: QueryShape, join: Relation["join"], table?: CataloguedTable): void {
+    if (shape.unclear !== undefined) throw new NotJudged(shape.unclear);
     this.relations.push({ ...shape, alias, label, isNullable: false, join, ...(table && { table }) });
   }
 
@@ -308,5 +309,6 @@ function holdsAfter(join: JoinKind, { left, right }: Equality, added: readonly n
   const sides = [left, ...(right ? [right] : [])].map(({ relation }) => added.includes(relation));
   if (join === "inner" || join === "cross") return true;
   if (join === "left") return sides.includes(true);
+  if (join === "right") return sides.includes(false);
   return sides.length === 2 && sides[0] !== sides[1];
 }

@@ -1,8 +1,8 @@
-import { aggregateCalls } from "../tree/aggregate-calls.ts";
+import { aggregateCalls, multiplyingCall } from "../tree/aggregate-calls.ts";
 import { tableText } from "../../model/catalogued-table.ts";
 import { grainsOf } from "./determined.ts";
 import { type Grouping, groupingOf } from "./grouping.ts";
-import { type ColumnUse, hasTwins, NotJudged, outputOf, type QueryShape, sameName } from "./query-shape.ts";
+import { type ColumnUse, fixedKey, hasTwins, NotJudged, outputOf, type QueryShape, sameName } from "./query-shape.ts";
 import { repetitionOf } from "./repetition.ts";
 import type { SelectRelations } from "./select-relations.ts";
 import { isLimitedToOne, kindOf, listOf, nameOf, type SqlNode, withoutPositions } from "../tree/sql-node.ts";
@@ -13,6 +13,7 @@ import type { ReadOutput } from "./read-output.ts";
 export function selectShape(select: SqlNode, scope: SelectRelations): QueryShape {
   const expressions = listOf(select["expressions"]);
   const outputs = expressions.flatMap((node, at) => readOutput(node, at, scope));
+  const multiplying = multiplyingCall(expressions);
   const isOne = isLimitedToOne(select["limit"]);
   const grouping = groupingOf(select, outputs);
   const hasMerged = scope.joins.some(({ isMerged }) => isMerged);
@@ -27,7 +28,12 @@ export function selectShape(select: SqlNode, scope: SelectRelations): QueryShape
   const keys = isOne ? [[]] : keysOf(select, outputs, grouping, scope);
   const isUsable = (key: readonly string[]): boolean =>
     key.every((name) => outputs.filter((output) => sameName(output.name, name)).length === 1);
-  return { outputs: shown, keys: hasTwins(outputs) ? keys.filter(isUsable) : keys, fixed: fixedIn(scope) };
+  return {
+    outputs: shown,
+    keys: hasTwins(outputs) ? keys.filter(isUsable) : keys,
+    fixed: fixedIn(scope),
+    ...(multiplying !== undefined && { unclear: `${multiplying} could return several rows.` }),
+  };
 }
 
 function readOutput(node: unknown, at: number, scope: SelectRelations): ReadOutput[] {
@@ -137,7 +143,7 @@ function fixedIn({ relations, equalities }: SelectRelations): ReadonlyMap<string
   const own = equalities.flatMap(({ left, literal }) => {
     const base = literal === undefined ? undefined : outputOf(relations[left.relation]!, left.column)?.base;
     if (!base || readers(tableText(base.table)) !== 1) return [];
-    return [[`${tableText(base.table)}.${base.column}`.toLowerCase(), literal!] as const];
+    return [[fixedKey(tableText(base.table), base.column), literal!] as const];
   });
   return new Map([...relations.flatMap(({ fixed }) => [...(fixed ?? [])]), ...own]);
 }

@@ -83,6 +83,28 @@ export function unknownCalls(node: unknown): string[] {
   return [...own, ...childrenOf(node).flatMap(unknownCalls)];
 }
 
+const SEVERAL_ROWS = new Set(
+  `unnest explode explode_outer posexplode flatten generate_series generate_subscripts regexp_split_to_table string_to_table
+  json_array_elements jsonb_array_elements json_array_elements_text jsonb_array_elements_text json_each jsonb_each json_each_text
+  jsonb_each_text json_object_keys jsonb_object_keys json_populate_recordset jsonb_populate_recordset jsonb_path_query xmltable
+  j_s_o_n_array_elements j_s_o_n_b_array_elements`.split(/\s+/),
+);
+
+/** A function in a list of columns that gives several rows for one, or is not known to give one. */
+export function multiplyingCall(node: unknown): string | undefined {
+  const { kind, body } = kindOf(node);
+  if (NOT_INSIDE.has(kind)) return undefined;
+  const name = callName(kind, body);
+  // With flags, Postgres returns a row for each match.
+  const isMatches = name === "regexp_matches" && (body["args"] as unknown[] | undefined)?.length === 3;
+  if (name !== undefined && (SEVERAL_ROWS.has(name) || isMatches)) return name;
+  for (const child of childrenOf(node)) {
+    const found = multiplyingCall(child);
+    if (found !== undefined) return found;
+  }
+  return unknownCalls(node)[0];
+}
+
 const displayed = (name: string): string => name.replaceAll("j_s_o_n", "json").replace(/^bitwise_(\w+)_agg$/, "bit_$1");
 
 const isTree = (value: unknown): boolean =>
