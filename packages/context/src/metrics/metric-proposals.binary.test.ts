@@ -49,6 +49,31 @@ test("no rule accepts a metric, and an accepted one can be undone", async () => 
   expect(await names()).not.toContain("largest_order");
 });
 
+test("a metric is not accepted without the measure that it needs", async () => {
+  const evidence = [{ type: "person" as const, name: "Ada", at: "2026-01-01T00:00:00Z" }];
+  const support = [{ from: 1, to: Infinity, aspect: "structure" as const, evidence }];
+  const draft: Draft = { path: PATH, before: ORDER, after: WITH_LARGEST, support };
+  const proposal = (await proposals.propose({ job: null, title: "A part", summary: "", drafts: [draft], anew: true }))!;
+  const [measure, metric] = proposal.changes[0]!.hunks;
+  const alone = proposals.accept(proposal.id, { hunks: [metric!.id], by: "Ada" });
+  await expect(alone).rejects.toThrow(/would leave metrics\/shop\/order.yaml broken: .*needs the measure largest/);
+  expect((await proposals.get(proposal.id))!.counts).toMatchObject({ open: 2, conflict: 0 });
+  await proposals.accept(proposal.id, { hunks: [measure!.id], by: "Ada" });
+  const { counts } = await proposals.accept(proposal.id, { hunks: [metric!.id], by: "Ada" });
+  expect(counts).toMatchObject({ open: 0, accepted: 2 });
+  await proposals.undo(proposal.id, "Ada");
+});
+
+test("a metric whose measure was rejected is not accepted", async () => {
+  const evidence = [{ type: "person" as const, name: "Ada", at: "2026-01-01T00:00:00Z" }];
+  const support = [{ from: 1, to: Infinity, aspect: "structure" as const, evidence }];
+  const draft: Draft = { path: PATH, before: ORDER, after: WITH_LARGEST, support };
+  const proposal = (await proposals.propose({ job: null, title: "A rest", summary: "", drafts: [draft], anew: true }))!;
+  await proposals.reject(proposal.id, { hunks: [proposal.changes[0]!.hunks[0]!.id], by: "Ada" });
+  await expect(proposals.accept(proposal.id, { by: "Ada" })).rejects.toThrow(/needs the measure largest/);
+  await proposals.reject(proposal.id, { by: "Ada" });
+});
+
 test("the gate lets a good file pass, and names what is wrong with others", async () => {
   expect(await gate(WITH_LARGEST)).toEqual([]);
   expect(await gate("entity: [")).toMatchObject([{ path: PATH, message: expect.stringContaining("Line 1: ") }]);

@@ -9,6 +9,7 @@ import { editedChange } from "./edited-change.ts";
 import { describeFilter, hunkMatcher } from "./hunk-filter.ts";
 import { groupHunks } from "./hunk-groups.ts";
 import { METRICS_PREFIX } from "../metrics/metrics-path.ts";
+import { refuseBrokenPart } from "../metrics/refuse-broken-part.ts";
 import type { Change, Hunk, Proposal } from "./proposal.ts";
 import {
   forgetOpen,
@@ -226,13 +227,18 @@ export function createProposals({ folder, store, space, accept, now = () => new 
     accept: (id, { by, ...choice }) =>
       decide(id, async (loaded) => {
         const { filter } = choice;
-        if (!filter) return (await accepting(loaded, choose(loaded.proposal, choice), by)).proposal;
+        if (!filter) {
+          const all = choose(loaded.proposal, choice);
+          await refuseBrokenPart(folder, loaded.proposal, new Set(all.map((hunk) => hunk.id)));
+          return (await accepting(loaded, all, by)).proposal;
+        }
         if (loaded.proposal.quarantine !== null) {
           throw new RequestError("conflict", `${id} is in quarantine: ${loaded.proposal.quarantine}`, {
             fix: "Read its hunks and accept them by number, or all of them without a filter.",
           });
         }
         const hunks = choose(loaded.proposal, choice).filter((hunk) => !isHeld(hunk));
+        await refuseBrokenPart(folder, loaded.proposal, new Set(hunks.map((hunk) => hunk.id)));
         const note = describeFilter(filter);
         const notes = Object.fromEntries(hunks.map((hunk) => [hunk.id, note]));
         return (await accepting(loaded, hunks, by, notes)).proposal;
