@@ -2,6 +2,7 @@ import { z } from "zod";
 import { routeTable } from "../route-table.ts";
 import type { Route } from "../route.ts";
 import { STATUS } from "../error-reply.ts";
+import { pageOf } from "./route-pages.ts";
 import { refusedRoutes } from "../routes/server/refused-routes.ts";
 
 const INTRODUCTION = `# The HTTP API
@@ -97,7 +98,10 @@ export function apiReference(): string {
     const section = route.name.slice(0, route.name.lastIndexOf("."));
     sections.set(section, [...(sections.get(section) ?? []), route]);
   }
-  const tables = [...sections].map(([name, routes]) => `### ${name}\n\n${table(HEADINGS, routes.map(routeRow))}\n`);
+  const tables = [...sections].map(
+    ([name, routes]) =>
+      `### ${name}\n\nRequests and responses: [${pageOf(routes[0]!)}](api/${pageOf(routes[0]!)}.md).\n\n${table(HEADINGS, routes.map(routeRow))}\n`,
+  );
   return [INTRODUCTION, "## Routes\n", ...tables, refusals()].join("\n");
 }
 

@@ -47,8 +47,7 @@ test("every probe is for a method of the client, and every method without a prob
 });
 
 test("no call fails without an answer of the server", () => {
-  const failed = outcomes.filter(({ outcome }) => outcome.type === "failed").map(({ name }) => name);
-  expect(failed).toEqual([]);
+  expect(outcomes.filter(({ outcome }) => outcome.type === "failed")).toEqual([]);
 });
 
 test("the answers have the client's types", async () => {

@@ -25,7 +25,7 @@ export const contextRoutes: Route[] = [
     scope: "read",
     at: "context",
     extension: true,
-    summary: "What is known here: counts, connections, sources, and files that cannot be read",
+    summary: "Summarize the context: counts, connections, sources, and files that cannot be read",
     handle: async (call) => {
       const { context, connections, sources, jobRunner, metrics } = contextOf(call);
       const [paths, { problems }, metric] = await Promise.all([

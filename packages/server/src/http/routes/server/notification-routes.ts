@@ -5,7 +5,7 @@ export const notificationRoutes: Route[] = [
     scope: "admin",
     at: "here",
     extension: true,
-    summary: "Who is told, as `notify` names them, of what, and how that went the last time",
+    summary: "List the targets of `notify` with their events and their last delivery",
     handle: async ({ engine }) => ({ data: await engine.notifications.list() }),
   }),
   jsonRoute("notifications.test", {
