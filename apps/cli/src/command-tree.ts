@@ -109,8 +109,12 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, CommandEn
       description: "Show and limit spending.",
       load: () => import("./commands/sessions/budgets.ts"),
     },
+    webhooks: {
+      description: "Add, test and watch the endpoints that are told of changes.",
+      load: () => import("./commands/sessions/webhooks.ts"),
+    },
     notifications: {
-      description: "List and test the webhooks and desktop notifications.",
+      description: "List and test desktop notifications and webhooks of version 0.1.",
       load: () => import("./commands/sessions/notifications.ts"),
     },
     audit: {

@@ -35,6 +35,7 @@ export function createLocalClient(
       answer: (id, answer, by) => engine.approvals.answer(id, answer, by, true),
     },
     notifications: engine.notifications,
+    webhooks: engine.webhooks,
     rules: engine.rules,
     skills: engine.skills,
     mcpServers: engine.mcpServers,

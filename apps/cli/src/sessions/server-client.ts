@@ -5,6 +5,7 @@ import { AsyncQueue } from "./async-queue.ts";
 import { readAuditExport } from "./read-audit-export.ts";
 import type { ServerConnection } from "./server-connection.ts";
 import { skillsOf } from "./server-skills.ts";
+import { webhooksOf } from "./server-webhooks.ts";
 import { isDelta, type LiveItem, type SessionsClient } from "./sessions-client.ts";
 
 /** Preparing a worktree takes as long as the config allows; the server ends it. */
@@ -80,6 +81,7 @@ export function createServerClient(server: ServerConnection): SessionsClient {
       list: async () => (await api.call("notifications.list")).data,
       test: async () => (await api.call("notifications.test")).data,
     },
+    webhooks: webhooksOf(server),
     rules: {
       list: async (place) =>
         (await api.call("rules.list", { query: { scope: place?.scope, of: place?.of ?? undefined } })).data,

@@ -17,6 +17,7 @@ export interface SessionsClient extends AsyncDisposable {
   readonly history: Engine["history"];
   readonly approvals: Engine["approvals"];
   readonly notifications: Pick<Engine["notifications"], "list" | "test">;
+  readonly webhooks: Engine["webhooks"];
   readonly budgets: Engine["budgets"];
   readonly rules: Pick<Engine["rules"], "list" | "add" | "remove" | "test">;
   readonly skills: Engine["skills"];

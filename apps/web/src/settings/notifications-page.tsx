@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { BellRing, Monitor, Webhook } from "lucide-react";
 import { api } from "../api/client.ts";
 import { NotifyButton } from "../ui/notify-button.tsx";
@@ -78,15 +79,19 @@ export default function NotificationsPage() {
 }
 
 const EXAMPLE = `notify:
-  webhooks:
-    - url: https://example.com/hooks/tandem
-      secret: env:TANDEM_HOOK_KEY
   desktop: true`;
 
 function NoTargets() {
   return (
     <div className="p-3 text-ink-soft">
-      <p>None yet. Add a webhook, or the desktop of the server’s machine, to tandem.yaml and restart the server:</p>
+      <p>
+        None yet. To tell a program, use{" "}
+        <Link to="/settings/$" params={{ _splat: "webhooks" }} className="underline">
+          Webhooks
+        </Link>
+        . To show notifications on the desktop of the server’s machine, write this into tandem.yaml and restart the
+        server:
+      </p>
       <pre tabIndex={0} className="mt-2 overflow-x-auto rounded-md bg-raised p-2 font-mono text-xs">
         {EXAMPLE}
       </pre>

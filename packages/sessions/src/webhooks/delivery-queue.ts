@@ -34,7 +34,7 @@ const RETRIES_MS = [
   8 * HOUR,
 ];
 /** Longer than an attempt may take: another process then repeats the attempt of one that died. */
-const LEASE_MS = MINUTE;
+const LEASE_MS = 30 * SECOND;
 /** How often a process looks for deliveries that another one wrote. */
 const LOOK_MS = 10 * SECOND;
 const PRUNE_MS = HOUR;

@@ -13,7 +13,7 @@ const endpointRecord = z.object({
   id: z.string(),
   /**
    * - `standard`: Anthropic's body and the signature of Standard Webhooks;
-   * - `legacy`: an entry of `notify.webhooks`, with the body and signature of version 0.2;
+   * - `legacy`: an entry of `notify.webhooks`, with the body and signature of version 0.1;
    * - `desktop`: notifications on the desktop of this machine.
    */
   kind: z.enum(["standard", "legacy", "desktop"]),

@@ -115,7 +115,7 @@ export class WebhookSender {
     return { type: "event", id, created_at, data: { ...data, ...place } };
   }
 
-  /** The notification of version 0.2 for an announcement. */
+  /** The notification of version 0.1 for an announcement. */
   async #notification(endpoint: EndpointRecord, { announcement }: Sending): Promise<Notification | undefined> {
     const { id, type, event_id: event } = announcement;
     if (type === "tandem.test") {

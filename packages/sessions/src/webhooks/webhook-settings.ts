@@ -12,7 +12,7 @@ interface ConfiguredWebhook {
 export type NotifyEvent = (typeof NOTIFY_EVENTS)[number];
 
 export interface NotifySettings {
-  /** Webhooks of version 0.2, with our own body and signature. */
+  /** Webhooks of version 0.1, with our own body and signature. */
   webhooks: readonly { url: string; on: readonly NotifyEvent[]; secret?: (() => Promise<string>) | undefined }[];
   desktop: boolean;
   /** The public address of an API path; undefined if it is not known. */

@@ -49,7 +49,7 @@ export interface Webhooks {
   resend(id: string, delivery: string): Promise<WebhookDelivery>;
 }
 
-/** The targets of `notify`: webhooks of version 0.2 and the desktop. */
+/** The targets of `notify`: webhooks of version 0.1 and the desktop. */
 export interface Notifications {
   /** The targets, their kinds of events and their last result. */
   list(): Promise<NotifyTarget[]>;

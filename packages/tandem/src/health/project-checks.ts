@@ -87,4 +87,25 @@ const variables: Check = {
   },
 };
 
-export const projectChecks: readonly Check[] = [config, trust, backend, secretFilePermissions, ignored, variables];
+/** Read for one more version. */
+const formerWebhooks: Check = {
+  name: "notify.webhooks",
+  async run({ project }) {
+    const count = project?.config.notify.webhooks.length ?? 0;
+    if (count === 0) return undefined;
+    return warning(
+      "notify.webhooks is read for this version only: webhooks has Anthropic's events and signatures.",
+      "Move each URL to webhooks in tandem.yaml, or: tandem webhooks add URL",
+    );
+  },
+};
+
+export const projectChecks: readonly Check[] = [
+  config,
+  trust,
+  backend,
+  secretFilePermissions,
+  ignored,
+  variables,
+  formerWebhooks,
+];

@@ -29,6 +29,36 @@ export function testSettings(shared: () => PageStage, hook: () => WebhookReceive
     expect(stage.pageErrors()).toEqual([]);
   });
 
+  test("adds a webhook endpoint, shows its secret once, tests it and sends a delivery again", async () => {
+    const page = await stage.open(`/settings/webhooks`);
+    await page.getByText("No endpoints yet").waitFor();
+    await page.getByRole("button", { name: "Add endpoint" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("URL").fill(`${new URL(hook().url).origin}/webhooks`);
+    await dialog.getByLabel("Name (optional)").fill("ops");
+    await dialog.getByRole("button", { name: "Select all of agent" }).click();
+    await dialog.getByRole("button", { name: "Add", exact: true }).click();
+    const secret = await dialog.getByText(/^whsec_/).textContent();
+    await dialog.getByRole("button", { name: "Done" }).click();
+    await page.getByRole("heading", { name: "ops" }).waitFor();
+    await page.getByText("6 event types").waitFor();
+    expect(await page.content()).not.toContain(secret);
+    const before = hook().received.length;
+    await page.getByRole("button", { name: "Send a test" }).click();
+    await page.getByText("delivered", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Show deliveries" }).click();
+    await page.getByRole("button", { name: /^Resend tandem.test/ }).click();
+    await expect.poll(() => hook().received.length).toBe(before + 2);
+    const [first, second] = hook().received.slice(before);
+    expect(second).toBe(first);
+    await page.getByRole("button", { name: "Disable" }).click();
+    await page.getByText("disabled", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Remove …" }).click();
+    await dialog.getByRole("button", { name: "Remove" }).click();
+    await page.getByText("No endpoints yet").waitFor();
+    expect(stage.pageErrors()).toEqual([]);
+  });
+
   test("shows models, prices and the billed credential, but no secret", async () => {
     const page = await stage.open(`/settings/models`);
     const { data } = await stage.api<{ data: { id: string; tandem: { price: { input: number } | null } }[] }>(
