@@ -377,7 +377,7 @@ export {
 export { runEvent, type RunEvent } from "./api/context/run-event.ts";
 export { STATUS_EVENTS, StatusTimes, type SessionTimes } from "./events/status-times.ts";
 export { ANTHROPIC_EVENT_TYPES, isOwnType, PREVIEWS, type StreamFrame } from "./api/sessions/session-events.ts";
-export type { FolderEntry, FolderFile } from "./api/sessions/session-folder.ts";
+export type { FileChange, FolderEntry, FolderFile } from "./api/sessions/session-folder.ts";
 export type { SlashCommand } from "./api/sessions/commands.ts";
 export type { Finding, ServerStatus } from "./api/status.ts";
 export type { Token } from "./api/tokens.ts";

@@ -197,6 +197,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     places,
     mounts,
     tokens: repositories.tokens,
+    shelf: checkpoints.shelf,
     actors,
     audit,
     commands,

@@ -17,15 +17,17 @@ interface WritePrecondition {
   expected?: string | null;
 }
 
-/** Writes a file atomically, with its parent folders. Returns the SHA-256 of the old content, null for a new file. */
+/** Writes a file atomically, with its parent folders. A file whose SHA-256 is `is` already stays. Returns the SHA-256 of the old content, null for a new file. */
 export async function replaceInside(
   root: string,
   path: string,
   content: Uint8Array,
-  { refuse, expected }: ChangeGuard & WritePrecondition = {},
+  { refuse, expected, is }: ChangeGuard & WritePrecondition & { is?: string } = {},
 ): Promise<{ before: string | null }> {
   return at(root, path, { refuse, makes: true }, async (place) => {
     const found = await hashAt(root, path, place);
+    // A repeated request: the first one has written it.
+    if (is !== undefined && found?.sha256 === is) return { before: is };
     check(path, expected, found?.sha256 ?? null);
     const draft = join(dirname(place), `.tandem-${randomUUID()}`);
     try {

@@ -13,7 +13,7 @@ import {
   type Thread,
 } from "@tandem/protocol";
 import type { EventRange, Page, SessionRow, SessionStore, Store } from "@tandem/storage";
-import { listFolder, readInside, searchFolder } from "@tandem/workspace";
+import type { CheckpointStores } from "@tandem/workspace";
 import type { AgentCatalogue } from "./agents.ts";
 import { listCurrent, readCurrent, withPending } from "./current-status.ts";
 import { checkOutcome, refuseSecondOutcome, type OutcomeCheck } from "../outcomes/check-outcome.ts";
@@ -33,14 +33,13 @@ import { Feed, type FeedItem } from "../log/feed.ts";
 import type { Rules } from "../rules/rules.ts";
 import type { SessionActors } from "../actor/session-actors.ts";
 import { draftSession, type SessionDraft } from "./session-draft.ts";
+import { SessionFolderService } from "./session-folder-service.ts";
 import type { SessionPlaces } from "./session-places.ts";
 import { sentBy } from "./sent-by.ts";
 import type { RetriedSend, SessionFolder, Sessions } from "./sessions.ts";
 import { inQueueOrder, SentEvents } from "./sent-events.ts";
 import { sessionView, threadView } from "../log/session-view.ts";
 import type { SessionOptions } from "./session-options.ts";
-
-const MAX_FILE_BYTES = 1024 * 1024;
 
 interface SessionServiceDependencies {
   store: Store;
@@ -49,6 +48,7 @@ interface SessionServiceDependencies {
   places: SessionPlaces;
   mounts: SessionMounts;
   tokens: RepositoryTokens;
+  shelf: CheckpointStores | undefined;
   actors: SessionActors;
   audit: Auditor;
   commands: SessionCommands;
@@ -79,12 +79,11 @@ export class SessionService implements Sessions {
       open: (id) => this.#open(id),
       changed: (id) => this.#feed.changed(id),
     });
-    const folderOf = async (id: string): Promise<string> => (await this.#row(id)).folder;
-    this.folder = {
-      list: async (id, path) => listFolder(await folderOf(id), path),
-      search: async (id, query) => searchFolder(await folderOf(id), query),
-      read: async (id, path) => readInside(await folderOf(id), path, { maxBytes: MAX_FILE_BYTES }),
-    };
+    this.folder = new SessionFolderService({
+      ...dependencies,
+      row: (id) => this.#row(id),
+      open: (id) => this.#open(id),
+    });
   }
 
   create(params: SessionCreateParams, by?: string, id?: SessionId): Promise<Session> {

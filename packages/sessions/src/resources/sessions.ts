@@ -11,6 +11,7 @@ import type {
   SessionId,
   SessionUpdateParams,
   Thread,
+  FileChange,
   FolderEntry,
   FolderFile,
 } from "@tandem/protocol";
@@ -87,4 +88,21 @@ export interface SessionFolder {
     query: { name?: string; text?: string; limit: number },
   ): Promise<{ path: string; line?: number; text?: string }[]>;
   read(id: string, path: string): Promise<FolderFile>;
+  /**
+   * Writes a file atomically. `sha256` is the expected content of the present one; null if there must be none. This and the
+   * following changes are refused while a turn runs, and a rewind to an earlier turn undoes them.
+   */
+  write(
+    id: string,
+    file: { path: string; content: Uint8Array; sha256?: string | null | undefined },
+    by: string,
+  ): Promise<FileChange>;
+  /** Overwrites nothing. */
+  move(id: string, paths: { from: string; to: string }, by: string): Promise<FileChange>;
+  makeFolder(id: string, path: string, by: string): Promise<FileChange>;
+  delete(
+    id: string,
+    file: { path: string; recursive?: boolean; sha256?: string | undefined },
+    by: string,
+  ): Promise<FileChange>;
 }
