@@ -45,6 +45,13 @@ function partText(part: Part): string[] {
         ...(output === "" ? [] : [fenced(output, true)]),
       ];
     }
+    case "outcome":
+      return [`**Outcome**: ${part.description}`, `**Rubric**\n\n${quoted(part.rubric)}`];
+    case "evaluation":
+      return [
+        `**Evaluation ${part.iteration + 1}**: ${part.state.replaceAll("_", " ")}`,
+        ...(part.explanation === null ? [] : [quoted(part.explanation)]),
+      ];
     case "file":
       return [`[${part.file.type}]`];
     case "error":

@@ -38,9 +38,10 @@ export function announcementsOf(session: string, event: SessionEvent): Announcem
     case "agent.custom_tool_use":
       // Without the note, a client answers it and not a person.
       return event.tandem.approval ? approval(session, event.id) : [];
+    case "span.outcome_evaluation_end":
+      return of("session.outcome_evaluation_ended");
     default:
-      // Not in the types of this file yet.
-      return (event.type as string) === "span.outcome_evaluation_end" ? of("session.outcome_evaluation_ended") : [];
+      return [];
   }
 }
 

@@ -5,7 +5,7 @@ import { unansweredCalls } from "../log/unanswered-calls.ts";
 import type { SpendingSettings } from "./budget-settings.ts";
 import { systemClock, type Clock } from "../host/clock.ts";
 import { SerialQueue } from "../host/serial-queue.ts";
-import type { Refusal, TurnHook, TurnControl, TurnStart } from "../hooks/turn-hook.ts";
+import type { AdmittedWork, Refusal, TurnHook, TurnControl, TurnStart } from "../hooks/turn-hook.ts";
 import { errorDetail } from "../log/error-detail.ts";
 import { limitOf, minus, NOTHING, toAmount, totalsOf, type Amounts } from "./amounts.ts";
 import type { QuotaRegistry } from "./quota-registry.ts";
@@ -39,6 +39,7 @@ export class BudgetHook implements TurnHook {
   readonly #serial = new SerialQueue();
   #began: Amounts | undefined;
   #isAdmitted = false;
+  #work: AdmittedWork = "turn";
   #isWatching = false;
   #isAsked = false;
   #hasSharedTime = false;
@@ -55,7 +56,8 @@ export class BudgetHook implements TurnHook {
     );
   }
 
-  async admit(): Promise<Refusal | undefined> {
+  async admit(work: AdmittedWork = "turn"): Promise<Refusal | undefined> {
+    this.#work = work;
     const last = await lastRequest(this.#parts.store.events, this.#row.id);
     if (last) this.#next.recall(last.end, last.at);
     // It may join a turn that only background tasks keep open.
@@ -125,7 +127,7 @@ export class BudgetHook implements TurnHook {
 
   /** The estimated cost of the turn's next responses. */
   get #wanted(): Amounts {
-    return { ...this.#next.amounts, turns: 1, seconds: TICK_MS };
+    return { ...this.#next.amounts, turns: this.#work === "turn" ? 1 : 0, seconds: TICK_MS };
   }
 
   /** Counts spending and reserves the next amount. Calls during a settlement are merged into one more. */

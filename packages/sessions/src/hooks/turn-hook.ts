@@ -10,8 +10,11 @@ import type { UsageLedger } from "../log/usage-ledger.ts";
  * error before anything is spent. If `after` rejects, the error becomes a warning in the log.
  */
 export interface TurnHook {
-  /** Whether a message may begin a turn. A refused message stays in the input queue and is offered again. */
-  admit?(): Promise<Refusal | Delay | undefined>;
+  /**
+   * Whether a message may begin a turn, or whether the turn that has ended may be evaluated. A refused message stays in the
+   * input queue and is offered again.
+   */
+  admit?(work: AdmittedWork): Promise<Refusal | Delay | undefined>;
   /** Whether every message must pass `before`. Then no message can steer a turn. */
   readonly guardsMessages?: boolean;
   /** Called before the first model request. The returned events precede those of the turn. */
@@ -25,6 +28,8 @@ export interface TurnHook {
   /** The process was released: the turn waits, or another worker continues it. `before` is called before it resumes. */
   left?(): Promise<void>;
 }
+
+export type AdmittedWork = "turn" | "evaluation";
 
 /** Why no turn begins, with the events to log. */
 export interface Refusal {
@@ -71,10 +76,10 @@ export class TurnHooks {
     this.#all = all;
   }
 
-  async admit(): Promise<Refusal | Delay | undefined> {
+  async admit(work: AdmittedWork = "turn"): Promise<Refusal | Delay | undefined> {
     const asked: TurnHook[] = [];
     for (const hook of this.#all) {
-      const refusal = await hook.admit?.();
+      const refusal = await hook.admit?.(work);
       if (!refusal) {
         if (hook.admit) asked.push(hook);
         continue;

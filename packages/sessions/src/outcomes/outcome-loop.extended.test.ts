@@ -10,7 +10,16 @@ import {
   type EngineStage,
   type RunningEngine,
 } from "../testing/engine-stage.ts";
-import { bodyOf, define, isGrader, isGraderRequest, spansOf, verdict, verdictsOf } from "./testing/graded-session.ts";
+import {
+  bodyOf,
+  define,
+  haiku,
+  isGrader,
+  isGraderRequest,
+  spansOf,
+  verdict,
+  verdictsOf,
+} from "./testing/graded-session.ts";
 
 let stage: EngineStage;
 let engine: RunningEngine;
@@ -129,16 +138,18 @@ describe("a crash", () => {
   test("during an evaluation repeats it, as the same iteration", async () => {
     stage.rehearsal.use([
       text("Done."),
+      text("Hello."),
       when(isGrader, toolUse("Glob", { pattern: "*" })),
-      always(when(isGrader, stallBeforeFirstByte())),
+      // The killed grader may not have come to its second request.
+      always(when((request) => isGrader(request) && request.toolResults.length > 0, stallBeforeFirstByte())),
+      verdict("satisfied", "Good."),
     ]);
-    const session = await engine.session({}, ALLOW_ALL);
-    await define(engine, session);
+    const { process: server, session } = await stage.spawn(ALLOW_ALL, "Hello?", {
+      session: { initial_events: [haiku()] },
+    });
     await engine.until(session, isGraderRequest);
-    await engine.vanish();
-    for (const pid of await stage.processes()) process.kill(-pid, "SIGKILL");
-    stage.rehearsal.use([verdict("satisfied", "Good.")]);
-    engine = await stage.open({ leaseTtl: 1_000 });
+    // Another server takes the session over.
+    server.kill("SIGKILL");
     const events = await engine.until(session, isIdle);
     const spans = spansOf(events);
     expect(spans).toMatchObject([
@@ -146,7 +157,7 @@ describe("a crash", () => {
       { iteration: 0 },
       { outcome_evaluation_start_id: spans[1]!.id, iteration: 0, result: "satisfied" },
     ]);
-    expect(textsOf(events)).toEqual(["Done."]);
+    expect(textsOf(events)).toEqual(["Done.", "Hello."]);
     // The cost of the grader that died is not lost.
     const usage = events.findLast(({ event }) => event.type === "session.usage")?.event;
     const requests = events.filter((each) => isGraderRequest(each) || each.event.type === "span.model_request_end");
@@ -228,4 +239,44 @@ test("everything that ends the session's work ends the outcome", async () => {
   await engine.engine.sessions.delete(deleted.id);
   await expect(engine.engine.sessions.get(deleted.id)).rejects.toMatchObject({ code: "not_found" });
   await expect.poll(async () => (await stage.processes()).length).toBeLessThanOrEqual(2);
+});
+
+describe("a limit", () => {
+  const limits = (requests: number) => ({ metadata: { "tandem.limits": JSON.stringify({ session: { requests } }) } });
+
+  test.each([
+    ["before", 1],
+    ["during", 2],
+  ])("that is reached %s an evaluation leaves the outcome to the next turn", async (_, requests) => {
+    stage.rehearsal.use([text("Done."), when(isGrader, toolUse("Glob", { pattern: "*" }))]);
+    const session = await engine.session(limits(requests), ALLOW_ALL);
+    await define(engine, session);
+    const events = await engine.until(session, isIdle);
+    expect(the(events, "session.status_idle").stop_reason).toEqual({ type: "budget_reached" });
+    expect(verdictsOf(events)).toEqual([]);
+    expect(await outcomesOf(session)).toEqual(["running"]);
+    stage.rehearsal.use([text("Still done."), verdict("satisfied", "Good.")]);
+    await engine.engine.sessions.update(session.id, limits(100));
+    expect(verdictsOf(await engine.turn(session, "Go on."))).toMatchObject([{ iteration: 0, result: "satisfied" }]);
+  });
+});
+
+test("a fork has no active outcome, and a rewind to before an outcome ends it", async () => {
+  stage.rehearsal.use([
+    text("Done."),
+    verdict("satisfied", "Good."),
+    text("Done."),
+    always(when(isGrader, serverError())),
+  ]);
+  const session = await engine.session({}, ALLOW_ALL);
+  await define(engine, session);
+  await engine.until(session, isIdle);
+  await engine.markRead(session);
+  const second = await define(engine, session);
+  await engine.until(session, isIdle);
+  const fork = await engine.engine.history.fork(session.id, {}, "test");
+  expect(await outcomesOf(session)).toEqual(["satisfied", "running"]);
+  expect(await outcomesOf(fork)).toEqual(["satisfied"]);
+  await engine.engine.history.rewind(session.id, { to_message_id: second.id, scope: "conversation" }, "test");
+  expect(await outcomesOf(session)).toEqual(["satisfied", "interrupted"]);
 });

@@ -85,7 +85,7 @@ export class OutcomeLoop {
   /** Reserves the budget of an evaluation. Undefined if there is no outcome to evaluate. */
   async admit(): Promise<{ refusal: Refusal | undefined } | undefined> {
     if (!this.active) return undefined;
-    const refused = await this.#parts.hooks.admit();
+    const refused = await this.#parts.hooks.admit("evaluation");
     // The limit on concurrent turns applies to new work only.
     return { refusal: refused?.reason ? refused : undefined };
   }

@@ -17,13 +17,18 @@ export function MessageActions({ message, text }: { message: Message; text: stri
   const session = { id, title: title ?? null };
   const open = (action: SessionAction) => (): void => sessionAction.set(action);
   const icon = "size-4 text-ink-faint";
+  const isOutcome = message.parts.some(({ type }) => type === "outcome");
   const turn = hasHistory(message)
     ? [
-        {
-          label: "Edit and resend …",
-          icon: <Pencil aria-hidden className={icon} />,
-          act: open({ kind: "resend", session, message }),
-        },
+        ...(isOutcome
+          ? []
+          : [
+              {
+                label: "Edit and resend …",
+                icon: <Pencil aria-hidden className={icon} />,
+                act: open({ kind: "resend", session, message }),
+              },
+            ]),
         {
           label: "Rewind to before this message …",
           icon: <History aria-hidden className={icon} />,

@@ -51,7 +51,7 @@ export function EvaluationRow({ part }: { part: PartOf<"evaluation"> }): ReactNo
       <p className="flex items-center gap-2 font-medium">
         <Icon aria-hidden className={`size-4 shrink-0 ${part.state === "running" ? "animate-pulse" : ""}`} />
         <span className="flex-1">{title}</span>
-        <span className="text-xs font-normal text-ink-faint">
+        <span className="text-xs font-normal text-ink-soft">
           Evaluation {part.iteration + 1}
           {tokens > 0 && ` · ${count(tokens)} tokens`}
         </span>

@@ -50,6 +50,9 @@ export const sessionCreateParams = z
     initial_events: z
       .array(z.discriminatedUnion("type", [userMessage, systemMessage, userDefineOutcome]))
       .max(50)
+      .refine((events) => events.filter(({ type }) => type === "user.define_outcome").length <= 1, {
+        error: "expected at most one user.define_outcome",
+      })
       .optional(),
   })
   .meta({ id: "SessionCreate" });

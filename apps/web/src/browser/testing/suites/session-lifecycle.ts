@@ -217,6 +217,25 @@ export function testSessionLifecycle(shared: () => PageStage): void {
     expect(stage.pageErrors()).toEqual([]);
   });
 
+  test("shows an outcome with its evaluations, and the result on the list", async () => {
+    const command = "if [ -e graded ]; then rm graded; else touch graded; echo Not yet.; false; fi";
+    const rubric = { type: "text", content: "It must be **friendly**." };
+    const outcome = { type: "user.define_outcome", description: "Say hello", rubric };
+    const tandem = { grader: { type: "command", command } };
+    const page = await stage.open(`/sessions/${session}`);
+    await stage.api(`/v1/sessions/${session}/events`, { events: [{ ...outcome, tandem }] });
+    const talk = page.getByRole("log");
+    await talk.getByText("Outcome · at most 3 evaluations").waitFor();
+    await talk.getByRole("region", { name: "Evaluation 1" }).getByText("Needs revision").waitFor();
+    await talk.getByRole("region", { name: "Evaluation 1" }).getByText("Not yet.").waitFor();
+    await talk.getByRole("region", { name: "Evaluation 2" }).getByText("Satisfied").waitFor();
+    await talk.getByText("Rubric").click();
+    await talk.getByText("friendly").waitFor();
+    await stage.open();
+    await page.locator(`[data-session="${session}"]`).getByText("outcome satisfied").first().waitFor();
+    expect(stage.pageErrors()).toEqual([]);
+  });
+
   test("pins, renames and archives on the list", async () => {
     const page = await stage.open();
     const row = page.locator(`[data-session="${session}"]`);
