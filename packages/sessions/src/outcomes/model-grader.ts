@@ -54,7 +54,7 @@ export function createModelGrader(dependencies: ModelGraderDependencies): GradeO
     const { settings, rules, evidenceOf } = dependencies;
     const { row } = task;
     const book = await rules.bookOf({ id: row.id, agentId: row.agent.id, folder: row.folder });
-    const prompt = gradingPrompt(task.outcome, await evidenceOf(task));
+    const prompt = gradingPrompt(task.outcome, await evidenceOf(task), row.folder);
     const reported: Grade["reported"] = {};
     let problem = "";
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
