@@ -139,6 +139,7 @@ test("an agent's skills are validated, and a session pins their versions", async
   }
   const session = await sessions.create({ agent: agent.id, environment_id: "env_local" });
   expect(session.agent.skills).toEqual([{ ...custom, version: skill.latest_version_id }]);
+  await expect(sessions.update(session.id, { agent: { tools: [] } })).rejects.toThrow(/lack `read`/);
   const newer = await skills().versions.create(skill.id, { files: await upload("pinned", { "x.md": "x" }) });
   expect((await sessions.retrieve(session.id)).agent.skills).toEqual(session.agent.skills);
   const later = await sessions.create({ agent: agent.id, environment_id: "env_local" });

@@ -2,6 +2,7 @@ import { RequestError, SESSION_METADATA, type SessionEventBody, type SessionUpda
 import type { SessionChange, SessionRow } from "@tandem/storage";
 import { restorePasswords } from "../mcp/server-passwords.ts";
 import { mergeMetadata } from "./agents.ts";
+import { checkSkillTools } from "../skills/agent-skills.ts";
 import { resolveTools, withoutMode } from "@tandem/policy";
 import { checkMetadata } from "./session-draft.ts";
 
@@ -28,6 +29,7 @@ export function describeUpdate(
       ? restorePasswords(params.agent.mcp_servers, row.agent.mcp_servers)
       : row.agent.mcp_servers;
     const tools = resolveTools(params.agent.tools ?? row.agent.tools, servers);
+    checkSkillTools(row.agent.skills, tools);
     change.agent = { ...row.agent, tools, mcp_servers: servers };
     // Permissions granted to the former agent must not pass to another.
     const isNamed = Boolean(params.metadata?.[SESSION_METADATA.permissionMode]);

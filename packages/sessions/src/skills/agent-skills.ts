@@ -35,12 +35,16 @@ export async function resolveAgentSkills(
     if (found) names.set(found.name, index);
     resolved.push(entry);
   }
-  if (params.length > 0 && !canRead(tools)) {
-    throw new RequestError("invalid_request", "skills: the agent's tools lack `read`, which skills need.", {
-      fix: "Add {type: agent_toolset_20260401} with `read` enabled to tools.",
-    });
-  }
+  checkSkillTools(params, tools);
   return resolved;
+}
+
+/** Refuses an agent that could not read the files of its skills. */
+export function checkSkillTools(skills: readonly unknown[], tools: readonly Tool[]): void {
+  if (skills.length === 0 || canRead(tools)) return;
+  throw new RequestError("invalid_request", "skills: the agent's tools lack `read`, which skills need.", {
+    fix: "Add {type: agent_toolset_20260401} with `read` enabled to tools.",
+  });
 }
 
 /** The skills of a new session's agent, each pinned to a version. */

@@ -13,7 +13,7 @@ import { isoNow, type Clock } from "../host/clock.ts";
 import { agentsWith } from "./agents-with-skill.ts";
 import type { FolderSkill } from "./folder-skills.ts";
 import { readBundle, type SkillBundle, type SkillUpload } from "./skill-bundle.ts";
-import { SkillStore, type SkillAt, type StoredSkill, type StoredVersion } from "./skill-store.ts";
+import { isRefusal, SkillStore, type SkillAt, type StoredSkill, type StoredVersion } from "./skill-store.ts";
 import type { Skills } from "./skills.ts";
 import { packZip } from "./zip-archive.ts";
 
@@ -185,6 +185,7 @@ export class SkillCatalogue implements Skills {
   }
 
   async #upload(bundle: SkillBundle, ids: { skill: SkillId; version: SkillVersionId }) {
+    await this.#store.sweep();
     const packed = await packZip(
       bundle.files.map(({ path, content }) => ({ path: `${bundle.name}/${path}`, content })),
     );
@@ -207,8 +208,7 @@ export class SkillCatalogue implements Skills {
     try {
       await commit();
     } catch (error) {
-      // Only a refusal proves that nothing was committed.
-      if (error instanceof RequestError && error.code !== "unavailable") await this.#store.discard(id);
+      if (isRefusal(error)) await this.#store.discard(id);
       throw error;
     }
   }

@@ -105,8 +105,14 @@ export class SkillStore {
   async putArchive(version: string, archive: Uint8Array): Promise<StoredArchive> {
     await this.#records.write(SPACE, [this.#unused(version, archive.byteLength)]);
     const listed = await this.#records.get(SPACE, UNUSED, version);
-    const sha256 = await this.#blobs.put(versionSpace(version), archive);
-    return { sha256, bytes: archive.byteLength, revision: listed?.version ?? 0 };
+    try {
+      const sha256 = await this.#blobs.put(versionSpace(version), archive);
+      return { sha256, bytes: archive.byteLength, revision: listed?.version ?? 0 };
+    } catch (error) {
+      // A quota refused it, so nothing was written; its entry would count towards the quota.
+      if (isRefusal(error)) await this.#records.write(SPACE, [{ type: "delete", kind: UNUSED, key: version }]);
+      throw error;
+    }
   }
 
   async archive({ id, sha256 }: Pick<StoredVersion, "id" | "sha256">): Promise<Uint8Array | undefined> {
@@ -181,6 +187,9 @@ export class SkillStore {
     return this.#records.list(SPACE, kind, { prefix, limit, order: "desc", ...(after !== undefined && { after }) });
   }
 }
+
+/** Only a refusal proves that nothing was written. */
+export const isRefusal = (error: unknown): boolean => error instanceof RequestError && error.code !== "unavailable";
 
 /** The bytes that archives of skills take, also those that are not committed yet. */
 export async function skillBytes(records: Records): Promise<number> {
