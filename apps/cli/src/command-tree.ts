@@ -113,6 +113,10 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, CommandEn
       description: "Add, test and watch the endpoints that are told of changes.",
       load: () => import("./commands/sessions/webhooks.ts"),
     },
+    triggers: {
+      description: "List, add and remove triggers: signed deliveries that start runs of a deployment.",
+      load: () => import("./commands/sessions/triggers.ts"),
+    },
     notifications: {
       description: "List and test desktop notifications and webhooks of version 0.1.",
       load: () => import("./commands/sessions/notifications.ts"),

@@ -24,6 +24,7 @@ const ID_PREFIXES = {
   skillVersion: "skillver",
   deployment: "depl",
   deploymentRun: "drun",
+  trigger: "trig",
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

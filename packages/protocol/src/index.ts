@@ -370,6 +370,7 @@ export {
   type TriggerCreateParams,
   type TriggerDelivery,
   type TriggerFilter,
+  type TriggerReceipt,
   type TriggerUpdateParams,
   type TriggerVerification,
   type TriggerWithSecret,

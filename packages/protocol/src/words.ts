@@ -131,6 +131,9 @@ export const AUDIT_KINDS = [
   "deployment.unpaused",
   "deployment.archived",
   "deployment.run",
+  "trigger.created",
+  "trigger.updated",
+  "trigger.deleted",
   // Context
   "connection.added",
   "source.added",

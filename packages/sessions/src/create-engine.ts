@@ -227,12 +227,13 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     note,
     clock: settings.clock,
   });
-  const { deployments, scheduler } = createDeployments({
+  const { deployments, triggers, scheduler } = createDeployments({
     store,
     agents,
     environments,
     places,
     sessions,
+    secrets,
     killSwitch,
     note,
     settings,
@@ -243,6 +244,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     environments,
     sessions,
     deployments,
+    triggers,
     history,
     worktrees: worktrees.service((session, by) => sessions.archive(session, by)),
     approvals,

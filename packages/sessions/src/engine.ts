@@ -16,6 +16,7 @@ import type { Files } from "./resources/files.ts";
 import type { Sessions } from "./resources/sessions.ts";
 import type { Rules } from "./rules/rules.ts";
 import type { Skills } from "./skills/skills.ts";
+import type { Triggers } from "./triggers/triggers.ts";
 import type { Trust } from "./trust/folder-trust.ts";
 import type { Notifications, Webhooks } from "./webhooks/webhooks.ts";
 import type { Worktrees } from "./worktrees/worktrees.ts";
@@ -39,6 +40,7 @@ export interface Engine {
   readonly environments: Environments;
   readonly sessions: Sessions;
   readonly deployments: Deployments;
+  readonly triggers: Triggers;
   readonly history: History;
   readonly approvals: Approvals;
   readonly notifications: Notifications;

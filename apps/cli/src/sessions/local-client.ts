@@ -38,6 +38,7 @@ export function createLocalClient(
     webhooks: engine.webhooks,
     rules: engine.rules,
     skills: engine.skills,
+    triggers: engine.triggers,
     mcpServers: engine.mcpServers,
     sessions: {
       create: (params) => sessions.create(params, localActor()),

@@ -82,6 +82,21 @@ export function createServerClient(server: ServerConnection): SessionsClient {
       test: async () => (await api.call("notifications.test")).data,
     },
     webhooks: webhooksOf(server),
+    triggers: {
+      list: async (deployment_id) => (await api.call("deployments.triggers.list", { params: { deployment_id } })).data,
+      create: (deployment_id, body) => api.call("deployments.triggers.create", { params: { deployment_id }, body }),
+      get: (deployment_id, trigger_id) =>
+        api.call("deployments.triggers.retrieve", { params: { deployment_id, trigger_id } }),
+      update: (deployment_id, trigger_id, body) =>
+        api.call("deployments.triggers.update", { params: { deployment_id, trigger_id }, body }),
+      delete: async (deployment_id, trigger_id) =>
+        void (await api.call("deployments.triggers.delete", { params: { deployment_id, trigger_id } })),
+      rotate: (deployment_id, trigger_id, secret) =>
+        api.call("deployments.triggers.rotate", { params: { deployment_id, trigger_id }, body: { secret } }),
+      deliveries: async (deployment_id, trigger_id, limit) =>
+        (await api.call("deployments.triggers.deliveries", { params: { deployment_id, trigger_id }, query: { limit } }))
+          .data,
+    },
     rules: {
       list: async (place) =>
         (await api.call("rules.list", { query: { scope: place?.scope, of: place?.of ?? undefined } })).data,

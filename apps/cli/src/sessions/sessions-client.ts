@@ -21,6 +21,7 @@ export interface SessionsClient extends AsyncDisposable {
   readonly budgets: Engine["budgets"];
   readonly rules: Pick<Engine["rules"], "list" | "add" | "remove" | "test">;
   readonly skills: Engine["skills"];
+  readonly triggers: Omit<Engine["triggers"], "receive">;
   readonly mcpServers: Engine["mcpServers"];
   readonly killSwitch: Omit<Engine["killSwitch"], "heed">;
   readonly worktrees: Engine["worktrees"];

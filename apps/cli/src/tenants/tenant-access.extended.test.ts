@@ -25,6 +25,8 @@ const BODIES: Record<string, (ids: Ids) => unknown> = {
     initial_events: [{ type: "user.message", content: [{ type: "text", text: "Hello" }] }],
   }),
   "deployments.update": () => ({ name: "taken" }),
+  "deployments.triggers.create": () => ({ verification: { type: "github" } }),
+  "deployments.triggers.update": () => ({ name: "taken" }),
   "sessions.create": ({ agent_id, environment_id }) => ({ agent: agent_id, environment_id }),
   "sessions.update": () => ({ title: "taken" }),
   "sessions.events.send": () => ({ events: [{ type: "user.interrupt" }] }),
@@ -176,6 +178,10 @@ describe.each(places)("on $name", ({ name, why, open }) => {
       });
       await post(`/v1/environments/${archived.body.id}/archive`, undefined);
       const run = await post(`/v1/deployments/${deployment.body.id}/run`, undefined);
+      const trigger = await post(`/v1/deployments/${deployment.body.id}/triggers`, {
+        name: MARK,
+        verification: { type: "github" },
+      });
       const form = new FormData();
       form.append("file", new Blob([MARK]), "notes.txt");
       const file = await must(stage.call(token, "POST", "/v1/files", form));
@@ -224,6 +230,7 @@ describe.each(places)("on $name", ({ name, why, open }) => {
         environment_id: environment.body.id,
         deployment_id: deployment.body.id,
         deployment_run_id: run.body.id,
+        trigger_id: trigger.body.id,
         file_id: file.body.id,
         skill_id: skill.body.id,
         version: String(skill.body["latest_version_id"]),

@@ -9,6 +9,7 @@ import { contextPagesApi } from "./context/context-pages.ts";
 import { contextSetupApi } from "./context/context-setup.ts";
 import { contextApi } from "./context/context.ts";
 import { deploymentsApi } from "./deployments.ts";
+import { triggersApi } from "./triggers.ts";
 import type { ENDPOINTS, EndpointName } from "./endpoints.ts";
 import { evalsApi } from "./context/evals.ts";
 import { environmentsApi } from "./environments.ts";
@@ -78,6 +79,7 @@ export const CONTRACT = {
   ...contextPagesApi,
   ...contextSetupApi,
   ...deploymentsApi,
+  ...triggersApi,
   ...evalsApi,
   ...metricsApi,
   ...environmentsApi,

@@ -119,9 +119,14 @@ export const deploymentRun = z
     error: runError.nullable(),
     created_at: z.string(),
     tandem: z
-      .object({ missed: missedRuns })
-      .optional()
-      .meta({ description: "On a scheduled time at which no session was started." }),
+      .object({
+        missed: missedRuns.optional().meta({ description: "On a scheduled time at which no session was started." }),
+        trigger: z
+          .object({ id: z.string(), event: z.string().nullable() })
+          .optional()
+          .meta({ description: "The trigger whose delivery has started the run." }),
+      })
+      .optional(),
   })
   .meta({ id: "DeploymentRun" });
 export type DeploymentRun = z.infer<typeof deploymentRun>;

@@ -115,12 +115,22 @@ const delivery = z
     id: z.string().nullable().describe("The sender's id of the delivery."),
     event: z.string().nullable(),
     received_at: z.string(),
-    result: z.enum(["started", "ignored", "failed"]),
-    reason: z.string().nullable().describe("Why it was ignored or failed."),
+    result: z.enum(["accepted", "ignored"]),
+    reason: z.string().nullable().describe("Why it was ignored."),
     run_id: z.string().nullable(),
   })
   .meta({ id: "TriggerDelivery" });
 export type TriggerDelivery = z.infer<typeof delivery>;
+
+const receipt = z
+  .object({
+    type: z.literal("trigger_receipt"),
+    result: z.enum(["accepted", "ignored"]),
+    reason: z.string().nullable(),
+    run_id: z.string().nullable(),
+  })
+  .meta({ id: "TriggerReceipt" });
+export type TriggerReceipt = z.infer<typeof receipt>;
 
 export const triggersApi = {
   "deployments.triggers.list": { response: listOf(trigger) },

@@ -36,6 +36,11 @@ const every = [
     { method: "GET", path: addressOf(path) },
     { method: "POST", path: `${addressOf(path)}/below/it` },
   ]),
+  // A signature takes the place of a token there.
+  { method: "POST", path: "/v1/triggers/some_id" },
+  { method: "POST", path: "/v1/triggers/some_id?tenant=other" },
+  { method: "GET", path: "/v1/triggers/some_id" },
+  { method: "POST", path: "/v1/triggers/some_id/below" },
   { method: "GET", path: "/mcp" },
   { method: "POST", path: "/mcp" },
   { method: "DELETE", path: "/mcp" },
@@ -275,7 +280,7 @@ test("GET routes only call functions that read", async () => {
   const called: string[] = [];
   const reads = new Set(
     `list get versions events head threads tasks feed usage modelUsage content search read models export status
-    patch state session diff checkpoints commands dead use version deliveries`.split(/\s+/),
+    patch state session diff checkpoints commands dead use version deliveries entries entry`.split(/\s+/),
   );
   const watch = (target: object, path: string): object =>
     new Proxy(target, {

@@ -12,6 +12,7 @@ import type { Logger } from "./create-logger.ts";
 import { ACP_METHODS, ACP_PATH } from "../acp/net/acp-path.ts";
 import { forwardedId } from "../fleet/forwarded-id.ts";
 import type { EntranceGuard } from "./access/entrance-guard.ts";
+import { DELIVERY_PATH, DeliveryIntake, TRIGGERS_PATH } from "./delivery-intake.ts";
 import { errorReply } from "./error-reply.ts";
 import type { Exchange } from "./request/exchange.ts";
 import { routeTable } from "./route-table.ts";
@@ -78,7 +79,9 @@ export function createApp(parts: {
       }));
     if (file) return file;
     const isSigningIn = c.req.path === SIGN_IN_PATH && c.req.method === "POST";
-    if (!HEALTH_PATHS.has(c.req.path) && !isSigningIn) {
+    // A delivery has a signature instead, which its trigger checks.
+    const isDelivery = c.req.method === "POST" && DELIVERY_PATH.test(c.req.path);
+    if (!HEALTH_PATHS.has(c.req.path) && !isSigningIn && !isDelivery) {
       // The page needs neither of the two, so its key is not valid there.
       const allowsPage = c.req.path !== MCP_PATH && c.req.path !== ACP_PATH;
       const token = await authorizer.authenticate(incoming, { allowsPage });
@@ -120,6 +123,12 @@ export function createApp(parts: {
     }
     const { code, expiresAt } = await signIn.createCode({ tenant, ...(name !== undefined && { name }) });
     return Response.json({ type: "sign_in_code", code, expires_at: expiresAt });
+  });
+
+  const intake = new DeliveryIntake(handlers);
+  app.post(`${TRIGGERS_PATH}/:trigger_id`, (c) => {
+    if (readiness.isStopping) throw new RequestError("unavailable", "The server is stopping.");
+    return intake.take(c.env.incoming, c.req.param("trigger_id"), c.req.query("tenant"));
   });
 
   if (metrics) {

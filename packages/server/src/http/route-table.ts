@@ -11,6 +11,7 @@ import { contextMemoryRoutes } from "./routes/context/context-memory-routes.ts";
 import { contextPageRoutes } from "./routes/context/context-page-routes.ts";
 import { contextSetupRoutes } from "./routes/context/context-setup-routes.ts";
 import { environmentRoutes } from "./routes/sessions/environment-routes.ts";
+import { triggerRoutes } from "./routes/sessions/trigger-routes.ts";
 import { deploymentRoutes } from "./routes/sessions/deployment-routes.ts";
 import { fleetRoutes } from "./routes/server/fleet-routes.ts";
 import { fleetInternalRoutes } from "./routes/server/fleet-internal-routes.ts";
@@ -46,6 +47,7 @@ const described: readonly Route[] = [
   ...agentRoutes,
   ...environmentRoutes,
   ...deploymentRoutes,
+  ...triggerRoutes,
   ...sessionRoutes,
   ...sessionEventRoutes,
   ...sessionThreadRoutes,

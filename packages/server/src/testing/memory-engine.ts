@@ -110,6 +110,13 @@ export class MemoryEngine {
         run: nothing,
         runs: { get: nothing, list: empty },
       },
+      triggers: {
+        ...catalogue,
+        list: async () => [],
+        rotate: nothing,
+        deliveries: async () => [],
+        receive: async () => undefined,
+      },
       notifications: { list: async () => [], test: async () => [] },
       webhooks: {
         list: async () => [],

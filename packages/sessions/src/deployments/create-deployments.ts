@@ -1,5 +1,5 @@
 import { ENVIRONMENT_METADATA, RequestError, type AuditNote } from "@tandem/protocol";
-import type { Store } from "@tandem/storage";
+import type { SecretBox, Store } from "@tandem/storage";
 import type { KillSwitch } from "../budgets/kill-switch.ts";
 import type { FleetMembership } from "../fleet/fleet-settings.ts";
 import { fits, placeWanted } from "../fleet/place.ts";
@@ -9,6 +9,9 @@ import type { AgentCatalogue } from "../resources/agents.ts";
 import type { EnvironmentCatalogue } from "../resources/environments.ts";
 import type { SessionPlaces } from "../resources/session-places.ts";
 import type { SessionService } from "../resources/session-service.ts";
+import { TriggerRecords } from "../triggers/trigger-records.ts";
+import { TriggerService } from "../triggers/trigger-service.ts";
+import type { Triggers } from "../triggers/triggers.ts";
 import { DeploymentRecords } from "./deployment-records.ts";
 import { DeploymentService } from "./deployment-service.ts";
 import { DueRuns } from "./due-runs.ts";
@@ -21,14 +24,19 @@ interface DeploymentParts {
   environments: EnvironmentCatalogue;
   places: SessionPlaces;
   sessions: SessionService;
+  secrets: SecretBox;
   killSwitch: KillSwitch;
   note: (note: AuditNote) => Promise<void>;
   settings: HostSettings & FleetMembership & Pick<ModelSettings, "permissionMode">;
 }
 
 /** Deployments, and the scheduler that starts them. */
-export function createDeployments(parts: DeploymentParts): { deployments: DeploymentService; scheduler: Scheduler } {
-  const { store, agents, sessions, killSwitch, note, settings } = parts;
+export function createDeployments(parts: DeploymentParts): {
+  deployments: DeploymentService;
+  triggers: Triggers;
+  scheduler: Scheduler;
+} {
+  const { store, agents, sessions, secrets, killSwitch, note, settings } = parts;
   const { clock, log } = settings;
   const records = new DeploymentRecords(store.records);
   const starter = new RunStarter({ records, sessions, store, agents, clock });
@@ -46,7 +54,17 @@ export function createDeployments(parts: DeploymentParts): { deployments: Deploy
     permissionMode: settings.permissionMode ?? "default",
     clock,
   });
-  return { deployments, scheduler };
+  const triggers = new TriggerService({
+    records: new TriggerRecords(store.records),
+    deployments: {
+      stored: async (id) => (await records.get(id)).value,
+      enqueue: (deployment, run) => deployments.enqueue(deployment, run),
+    },
+    secrets,
+    note,
+    clock,
+  });
+  return { deployments, triggers, scheduler };
 }
 
 /** Outside of a fleet there is no other process to leave a run to. */

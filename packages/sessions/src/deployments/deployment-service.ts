@@ -12,7 +12,7 @@ import {
   type DeploymentRunId,
   type DeploymentUpdateParams,
 } from "@tandem/protocol";
-import type { Page } from "@tandem/storage";
+import type { Page, RecordChange } from "@tandem/storage";
 import type { Clock } from "../host/clock.ts";
 import { isoNow } from "../host/clock.ts";
 import { mergeMetadata, type AgentCatalogue } from "../resources/agents.ts";
@@ -25,7 +25,7 @@ import { readFiltered } from "./read-filtered.ts";
 import { newRun } from "./run-records.ts";
 import type { RunStarter } from "./run-starter.ts";
 import { sessionOfRun } from "./session-of-run.ts";
-import type { SettledRun, StoredDeployment } from "./stored-deployment.ts";
+import type { RunCause, SettledRun, StoredDeployment } from "./stored-deployment.ts";
 
 /** Anthropic's limit for an organisation. */
 const MAX_SCHEDULES = 1_000;
@@ -167,6 +167,26 @@ export class DeploymentService implements Deployments {
     });
     if (!known) await note({ kind: "deployment.run", actor: by, details: { deployment: id, run: runId } });
     return runView(run.state === "starting" ? await starter.start(run) : run);
+  }
+
+  /** Stores a run together with other changes. The scheduler starts it, here or in another process of the fleet. */
+  async enqueue(
+    deployment: StoredDeployment,
+    {
+      by,
+      run: id,
+      cause,
+      changes,
+    }: { by: string; run: DeploymentRunId; cause: RunCause; changes: readonly RecordChange[] },
+  ): Promise<void> {
+    const { records, refuseIfStopped, reschedule, note, clock } = this.#dependencies;
+    await refuseIfStopped();
+    const { trigger, event } = cause;
+    const made = newRun(deployment, { time: null, id, by }, clock);
+    const waiting = { ...made, cause, trigger: { trigger, event }, attempts: 0, retryAt: isoNow(clock) };
+    await records.write([...changes, ...records.addRun(waiting)]);
+    reschedule();
+    await note({ kind: "deployment.run", actor: by, details: { deployment: deployment.id, run: id, trigger } });
   }
 
   list({ agentId, status, includeArchived, ...query }: DeploymentQuery): Promise<Page<Deployment>> {

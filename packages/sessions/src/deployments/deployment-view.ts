@@ -90,6 +90,17 @@ export function runView(run: SettledRun): DeploymentRun {
     session_id: run.state === "started" ? run.session : null,
     error: run.state === "failed" ? run.error : null,
     created_at: run.createdAt,
-    ...(run.state === "failed" && run.missed && { tandem: { missed: run.missed } }),
+    ...tandemOf(run),
+  };
+}
+
+function tandemOf(run: SettledRun): Pick<DeploymentRun, "tandem"> {
+  const missed = run.state === "failed" ? run.missed : undefined;
+  if (!missed && !run.trigger) return {};
+  return {
+    tandem: {
+      ...(missed && { missed }),
+      ...(run.trigger && { trigger: { id: run.trigger.trigger, event: run.trigger.event } }),
+    },
   };
 }

@@ -35,6 +35,13 @@ export class DueRuns {
     return untilWritten(() => this.#claim(id));
   }
 
+  /** Whether to start a stored run here, or to leave it to a process of the fleet that has its environment. */
+  async isHere({ deployment, retryAt }: StartingRun): Promise<boolean> {
+    const { records, clock, fits } = this.#dependencies;
+    const found = await records.find(deployment);
+    return !found || clock.now() - Date.parse(retryAt) >= WORKER_MS || (await fits(found.value.environmentId));
+  }
+
   /** Archives the deployment if its agent is gone, and corrects its stored next time. */
   async refresh({ id, next }: { id: string; next: number }): Promise<void> {
     const { records, clock } = this.#dependencies;

@@ -97,7 +97,7 @@ export class RunStarter {
       }
       const definition = { ...stored, agent: run.agent };
       await checkReferences(definition, { agents, files: store.files });
-      await sessions.createForRun(sessionOfRun(definition), { by, id, deployment });
+      await sessions.createForRun(sessionOfRun(definition, run.cause), { by, id, deployment });
       return { session: id };
     } catch (error) {
       const why = runErrorOf(error);
@@ -152,8 +152,8 @@ export class RunStarter {
 }
 
 function settledRun(run: StartingRun, outcome: Outcome): SettledRun {
-  const { id, deployment, agent, scheduledAt, createdAt } = run;
-  const base = { id, deployment, agent, scheduledAt, createdAt };
+  const { id, deployment, agent, scheduledAt, createdAt, trigger } = run;
+  const base = { id, deployment, agent, scheduledAt, createdAt, ...(trigger && { trigger }) };
   if ("session" in outcome) return { ...base, state: "started", session: outcome.session };
   const { error, isMissed } = outcome;
   return { ...base, state: "failed", error, ...(isMissed && { missed: { reason: "downtime" } }) };

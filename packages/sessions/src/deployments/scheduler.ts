@@ -83,10 +83,18 @@ export class Scheduler {
         for (const schedule of await records.schedules()) await due.refresh(schedule);
       }
       this.#lookedAt = now;
-      for (const { id, retryAt } of await records.startingRuns()) {
-        const at = Date.parse(retryAt);
+      for (const run of await records.startingRuns()) {
+        const { id } = run;
+        const at = Math.max(Date.parse(run.retryAt), this.#postponed.get(id) ?? 0);
         if (at > now) next = Math.min(next, at);
-        else this.#work(id, () => starter.resume(id));
+        else {
+          this.#work(id, async () => {
+            if (await due.isHere(run)) {
+              this.#postponed.delete(id);
+              await starter.resume(id);
+            } else this.#postponed.set(id, clock.now() + LOOK_MS);
+          });
+        }
       }
       for (const { id, next: time } of await records.schedules()) {
         const at = Math.max(time, this.#postponed.get(id) ?? 0);

@@ -40,6 +40,17 @@ export const storedDeployment = z.object({
 });
 export type StoredDeployment = z.infer<typeof storedDeployment>;
 
+/** The delivery that has started a run. */
+const runCause = z.object({
+  trigger: z.string(),
+  event: z.string().nullable(),
+  /** For the agent, in front of the deployment's first message. */
+  text: z.string(),
+  /** Who asked for it, as `Name <address>`. */
+  requester: z.string().nullable(),
+});
+export type RunCause = z.infer<typeof runCause>;
+
 const runBase = {
   id: z.custom<DeploymentRunId>((value) => typeof value === "string"),
   deployment: z.string(),
@@ -47,6 +58,8 @@ const runBase = {
   /** Null for a manual run. */
   scheduledAt: z.string().nullable(),
   createdAt: z.string(),
+  /** The trigger of a run that a delivery has started. */
+  trigger: runCause.pick({ trigger: true, event: true }).optional(),
 };
 
 /** The session's id is chosen before the session is created, so that a retry after a crash cannot create a second one. */
@@ -56,6 +69,7 @@ export const storedRun = z.discriminatedUnion("state", [
     state: z.literal("starting"),
     session: z.custom<SessionId>((value) => typeof value === "string"),
     by: z.string(),
+    cause: runCause.optional(),
     attempts: z.int(),
     /** From then on, another process may take over. The process that creates the session renews it. */
     retryAt: z.string(),

@@ -10,7 +10,7 @@ export interface InboundDelivery {
   body: Uint8Array;
 }
 
-interface VerifiedDelivery {
+export interface VerifiedDelivery {
   /** The same for the same signed bytes. A second delivery with it is a replay. */
   fingerprint: string;
   /** The sender's id; null if it sent none. */

@@ -1,0 +1,194 @@
+import {
+  TandemError,
+  type Trigger,
+  type TriggerVerification,
+  triggerVerification,
+  type TriggerWithSecret,
+} from "@tandem/protocol";
+import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
+import type { Command } from "commander";
+import { ago } from "../../human-units.ts";
+import type { Invocation } from "../../invocation.ts";
+import { openClient } from "../../sessions/open-client.ts";
+import type { SessionsClient } from "../../sessions/sessions-client.ts";
+import { printable, styleFor, table, write } from "../../terminal.ts";
+import { listOption, subcommandsOf, type Registration } from "../registration.ts";
+
+interface AddFlags {
+  github?: true;
+  standardWebhooks?: true;
+  hmac?: string;
+  name?: string;
+  event?: string[];
+  message?: string;
+}
+
+export function register(command: Command, { examples, json, runner }: Registration): void {
+  const sub = subcommandsOf(command);
+  const one = (name: string, description: string) =>
+    sub(name, description)
+      .argument("<deployment>", "deployment id")
+      .argument("<trigger>", "trigger id")
+      .addOption(json());
+  examples(
+    sub("list", "List the triggers of a deployment.")
+      .argument("<deployment>", "deployment id")
+      .addOption(json())
+      .action((deployment: string, _: object, self: Command) => runner(self, (on) => list(on, deployment))),
+    "tandem triggers list depl_01JAB",
+  );
+  examples(
+    sub("add", "Add a trigger: signed deliveries of another service start runs. Prints the secret once.")
+      .argument("<deployment>", "deployment id")
+      .option("--github", "signatures as GitHub's")
+      .option("--standard-webhooks", "signatures of Standard Webhooks")
+      .option("--hmac <json>", "another HMAC scheme: its settings as JSON")
+      .option("--name <name>", "name for the log")
+      .addOption(listOption("--event <names>", "only these events, such as issues.opened"))
+      .option("--message <template>", "first message; {{path}} inserts a value of the payload")
+      .addOption(json())
+      .action((deployment: string, flags: AddFlags, self: Command) => runner(self, (on) => add(on, deployment, flags))),
+    "tandem triggers add depl_01JAB --github --event issues.opened --message 'Triage {{issue.title}}'",
+    `tandem triggers add depl_01JAB --hmac '{"header": "x-signature"}'`,
+  );
+  examples(
+    one("show", "Show a trigger and its latest deliveries.").action(
+      (deployment: string, trigger: string, _: object, self: Command) =>
+        runner(self, (on) => show(on, deployment, trigger)),
+    ),
+    "tandem triggers show depl_01JAB trig_01JAB",
+  );
+  examples(
+    one("rotate", "Replace the secret of a trigger. Prints the new one once.").action(
+      (deployment: string, trigger: string, _: object, self: Command) =>
+        runner(self, (on) => rotate(on, deployment, trigger)),
+    ),
+    "tandem triggers rotate depl_01JAB trig_01JAB",
+  );
+  for (const [name, enabled, description] of [
+    ["on", true, "Turn a trigger on."],
+    ["off", false, "Turn a trigger off: its deliveries are refused."],
+  ] as const) {
+    examples(
+      one(name, description).action((deployment: string, trigger: string, _: object, self: Command) =>
+        runner(self, (on) => turn(on, deployment, trigger, enabled)),
+      ),
+      `tandem triggers ${name} depl_01JAB trig_01JAB`,
+    );
+  }
+  examples(
+    one("remove", "Remove a trigger.").action((deployment: string, trigger: string, _: object, self: Command) =>
+      runner(self, (on) => remove(on, deployment, trigger)),
+    ),
+    "tandem triggers remove depl_01JAB trig_01JAB",
+  );
+}
+
+const open = async (invocation: Invocation): Promise<SessionsClient> =>
+  openClient(invocation, await openProjectOrDefaults(invocation), { command: "tandem triggers" });
+
+async function list(invocation: Invocation, deployment: string): Promise<void> {
+  await using client = await open(invocation);
+  const triggers = await client.triggers.list(deployment);
+  const { stdout, json } = invocation;
+  if (json) return write(stdout, `${JSON.stringify({ triggers }, null, 2)}\n`);
+  const { bold, dim } = styleFor(stdout);
+  if (triggers.length === 0) return write(stdout, `${dim("No triggers. Add one: tandem triggers add")}\n`);
+  const rows = triggers.map(({ id, name, verification, filter, enabled }) => [
+    bold(id),
+    printable(name),
+    verification.type,
+    dim(printable(filter?.events?.join(", ") ?? "every event")),
+    enabled ? "on" : dim("off"),
+  ]);
+  await write(stdout, `${table(rows).join("\n")}\n`);
+}
+
+async function add(invocation: Invocation, deployment: string, flags: AddFlags): Promise<void> {
+  const verification = verificationOf(flags);
+  const { name = "trigger", event, message = null } = flags;
+  await using client = await open(invocation);
+  const filter = event ? { events: event } : null;
+  const params = { name, verification, filter, message, enabled: true };
+  const made = await client.triggers.create(deployment, params, localActor());
+  await printSecret(invocation, client, made);
+}
+
+function verificationOf({ github, standardWebhooks, hmac }: AddFlags): TriggerVerification {
+  if ([github, standardWebhooks, hmac].filter((flag) => flag !== undefined).length !== 1) {
+    throw new TandemError("usage", "A trigger has one kind of signature.", {
+      fix: "Use one of --github, --standard-webhooks and --hmac.",
+    });
+  }
+  if (hmac === undefined) return { type: github ? "github" : "standard_webhooks" };
+  try {
+    return triggerVerification.parse({ type: "hmac", ...(JSON.parse(hmac) as object) });
+  } catch (cause) {
+    throw new TandemError("usage", "--hmac expects JSON with the settings of the signature.", {
+      fix: `Such as: --hmac '{"header": "x-signature", "prefix": "sha256="}'`,
+      cause,
+    });
+  }
+}
+
+async function printSecret(invocation: Invocation, client: SessionsClient, trigger: TriggerWithSecret): Promise<void> {
+  const { stdout, json } = invocation;
+  if (json) return write(stdout, `${JSON.stringify(trigger, null, 2)}\n`);
+  const { dim } = styleFor(stdout);
+  const rows = [
+    [dim("trigger"), trigger.id],
+    [dim("address"), `${client.url ?? ""}${trigger.path}`],
+    [dim("secret"), `${trigger.secret ?? ""}  ${dim("(shown once)")}`],
+  ];
+  await write(stdout, `${table(rows).join("\n")}\n`);
+}
+
+async function show(invocation: Invocation, deployment: string, id: string): Promise<void> {
+  await using client = await open(invocation);
+  const trigger = await client.triggers.get(deployment, id);
+  const deliveries = await client.triggers.deliveries(deployment, id, 20);
+  const { stdout, json } = invocation;
+  if (json) return write(stdout, `${JSON.stringify({ trigger, deliveries }, null, 2)}\n`);
+  const { dim } = styleFor(stdout);
+  const lines = [...table(describe(trigger, client.url).map(([label, value]) => [dim(label), printable(value)])), ""];
+  const rows = deliveries.map(({ received_at: at, event, result, reason, run_id: run }) => [
+    dim(ago(at)),
+    printable(event ?? ""),
+    result,
+    dim(printable(run ?? reason ?? "")),
+  ]);
+  lines.push(...(rows.length > 0 ? table(rows) : [dim("No deliveries yet.")]));
+  await write(stdout, `${lines.join("\n")}\n`);
+}
+
+const describe = (trigger: Trigger, url = ""): [string, string][] => [
+  ["name", trigger.name],
+  ["address", `${url}${trigger.path}`],
+  ["signature", trigger.verification.type],
+  ["events", trigger.filter?.events?.join(", ") ?? "every event"],
+  ...(trigger.filter?.where ?? []).map(({ path, in: wanted }): [string, string] => [
+    "where",
+    `${path} is ${wanted.join(" or ")}`,
+  ]),
+  ["message", trigger.message ?? "the whole payload"],
+  ["state", trigger.enabled ? "on" : "off"],
+];
+
+async function rotate(invocation: Invocation, deployment: string, id: string): Promise<void> {
+  await using client = await open(invocation);
+  await printSecret(invocation, client, await client.triggers.rotate(deployment, id, undefined, localActor()));
+}
+
+async function turn(invocation: Invocation, deployment: string, id: string, enabled: boolean): Promise<void> {
+  await using client = await open(invocation);
+  const trigger = await client.triggers.update(deployment, id, { enabled }, localActor());
+  const { stdout, json } = invocation;
+  await write(stdout, json ? `${JSON.stringify(trigger, null, 2)}\n` : `${id} is ${enabled ? "on" : "off"}.\n`);
+}
+
+async function remove(invocation: Invocation, deployment: string, id: string): Promise<void> {
+  await using client = await open(invocation);
+  await client.triggers.delete(deployment, id, localActor());
+  const { stdout, json } = invocation;
+  await write(stdout, json ? `${JSON.stringify({ type: "trigger_deleted", id })}\n` : `Removed ${id}.\n`);
+}

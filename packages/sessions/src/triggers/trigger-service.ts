@@ -1,0 +1,223 @@
+import { randomBytes } from "node:crypto";
+import {
+  newId,
+  RequestError,
+  type AuditNote,
+  type DeploymentRunId,
+  type Trigger,
+  type TriggerCreateParams,
+  type TriggerReceipt,
+  type TriggerUpdateParams,
+  type TriggerWithSecret,
+} from "@tandem/protocol";
+import type { RecordChange, SecretBox } from "@tandem/storage";
+import type { RunCause, StoredDeployment } from "../deployments/stored-deployment.ts";
+import { isoNow, type Clock } from "../host/clock.ts";
+import { readPayload } from "./read-payload.ts";
+import { renderMessage } from "./render-message.ts";
+import { requesterOf } from "./requester-of.ts";
+import type { LoggedDelivery, StoredTrigger } from "./stored-trigger.ts";
+import { TriggerRecords } from "./trigger-records.ts";
+import type { Triggers } from "./triggers.ts";
+import { verifyDelivery, type InboundDelivery, type VerifiedDelivery } from "./verify-delivery.ts";
+import { whyIgnored } from "./why-ignored.ts";
+
+interface TriggerDependencies {
+  records: TriggerRecords;
+  deployments: {
+    /** Rejects with `not_found`. */
+    stored(id: string): Promise<StoredDeployment>;
+    /** Stores a run together with other changes; it starts soon, in a process that can run it. */
+    enqueue(
+      deployment: StoredDeployment,
+      run: { by: string; run: DeploymentRunId; cause: RunCause; changes: readonly RecordChange[] },
+    ): Promise<void>;
+  };
+  secrets: SecretBox;
+  note: (note: AuditNote) => Promise<void>;
+  clock: Clock;
+}
+
+/** The operations of clients on triggers, and the intake of deliveries. */
+export class TriggerService implements Triggers {
+  readonly #dependencies: TriggerDependencies;
+
+  constructor(dependencies: TriggerDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  async list(deployment: string): Promise<Trigger[]> {
+    await this.#dependencies.deployments.stored(deployment);
+    return (await this.#dependencies.records.list(deployment)).map(viewOf);
+  }
+
+  async create(
+    deployment: string,
+    { secret, ...params }: TriggerCreateParams,
+    by = "unknown",
+    id: string = newId("trigger"),
+  ): Promise<TriggerWithSecret> {
+    const { records, deployments, clock } = this.#dependencies;
+    const { archivedAt } = await deployments.stored(deployment);
+    if (archivedAt !== null) throw new RequestError("invalid_request", `The deployment ${deployment} is archived.`);
+    const chosen = secret ?? newSecret(params.verification);
+    checkSecret(params.verification, chosen);
+    const at = isoNow(clock);
+    const sealed = await this.#dependencies.secrets.seal(chosen, id);
+    const times = { createdAt: at, updatedAt: at };
+    const stored: StoredTrigger = { id, deployment, ...params, secret: sealed, secretVersion: 1, ...times };
+    await records.put(stored, 0);
+    await this.#note("trigger.created", stored, by);
+    return { ...viewOf(stored), secret: secret === undefined ? chosen : null };
+  }
+
+  async get(deployment: string, id: string): Promise<Trigger> {
+    return viewOf((await this.#find(deployment, id)).value);
+  }
+
+  async update(deployment: string, id: string, params: TriggerUpdateParams, by = "unknown"): Promise<Trigger> {
+    const { records, clock, secrets } = this.#dependencies;
+    const { value, version } = await this.#find(deployment, id);
+    const given = Object.fromEntries(Object.entries(params).filter(([, set]) => set !== undefined));
+    const next: StoredTrigger = { ...value, ...given, updatedAt: isoNow(clock) };
+    checkSecret(next.verification, await secrets.open(value.secret, id));
+    await records.put(next, version);
+    await this.#note("trigger.updated", next, by);
+    return viewOf(next);
+  }
+
+  async delete(deployment: string, id: string, by = "unknown"): Promise<void> {
+    const { value } = await this.#find(deployment, id);
+    await this.#dependencies.records.delete(id);
+    await this.#note("trigger.deleted", value, by);
+  }
+
+  async rotate(deployment: string, id: string, secret?: string, by = "unknown"): Promise<TriggerWithSecret> {
+    const { records, secrets, clock } = this.#dependencies;
+    const { value, version } = await this.#find(deployment, id);
+    const chosen = secret ?? newSecret(value.verification);
+    checkSecret(value.verification, chosen);
+    const sealed = await secrets.seal(chosen, id);
+    const next = { ...value, secret: sealed, secretVersion: value.secretVersion + 1, updatedAt: isoNow(clock) };
+    await records.put(next, version);
+    await records.forgetBefore(next);
+    await this.#note("trigger.updated", next, by);
+    return { ...viewOf(next), secret: secret === undefined ? chosen : null };
+  }
+
+  async deliveries(deployment: string, id: string, limit: number) {
+    await this.#find(deployment, id);
+    const found = await this.#dependencies.records.logged(id, limit);
+    return found.map(({ id: sent, event, at, result, reason, run }) => ({
+      type: "trigger_delivery" as const,
+      id: sent,
+      event,
+      received_at: at,
+      result,
+      reason,
+      run_id: run,
+    }));
+  }
+
+  async receive(id: string, inbound: InboundDelivery): Promise<TriggerReceipt | undefined> {
+    const { records, secrets, clock } = this.#dependencies;
+    const found = await records.find(id);
+    if (!found) return undefined;
+    const trigger = found.value;
+    const secret = await secrets.open(trigger.secret, id);
+    const checked = verifyDelivery(inbound, trigger.verification, secret, clock.now());
+    if (!checked.ok) return undefined;
+    const { delivery } = checked;
+    if (!trigger.enabled) throw conflict(`The trigger ${id} is off.`);
+    const payload = readPayload(inbound);
+    const earlier = await this.#earlier(trigger, delivery);
+    if (earlier) return earlier;
+    const reason = whyIgnored(delivery.event, payload, trigger.filter);
+    if (reason !== undefined) return this.#logged(trigger, delivery, { result: "ignored", reason, run: null });
+    return this.#start(trigger, delivery, {
+      trigger: id,
+      event: delivery.event,
+      text: renderMessage(trigger.message, payload),
+      requester: trigger.verification.type === "github" ? requesterOf(payload) : null,
+    });
+  }
+
+  /** For a delivery that was accepted before: the same bytes are refused, a retry of the sender is confirmed. */
+  async #earlier(trigger: StoredTrigger, delivery: VerifiedDelivery): Promise<TriggerReceipt | undefined> {
+    const { records } = this.#dependencies;
+    const same = await records.accepted(trigger, delivery);
+    if (same !== undefined) throw conflict(`This delivery was accepted before: it started the run ${same}.`);
+    const run = await records.repeated(trigger, delivery);
+    const reason = "The sender has repeated the delivery.";
+    return run && { type: "trigger_receipt", result: "ignored", reason, run_id: run };
+  }
+
+  async #start(trigger: StoredTrigger, delivery: VerifiedDelivery, cause: RunCause): Promise<TriggerReceipt> {
+    const { records, deployments, clock } = this.#dependencies;
+    const deployment = await deployments.stored(trigger.deployment);
+    if (deployment.archivedAt !== null) throw conflict(`The deployment ${deployment.id} is archived.`);
+    if (deployment.paused) throw conflict(`The deployment ${deployment.id} is paused.`);
+    const run = newId("deploymentRun", clock.now());
+    const changes = records.accept(trigger, delivery, run, isoNow(clock));
+    try {
+      await deployments.enqueue(deployment, { by: `trigger:${trigger.name}`, run, cause, changes });
+    } catch (error) {
+      // The same delivery has arrived twice at the same time.
+      const earlier = await this.#earlier(trigger, delivery);
+      if (earlier) return earlier;
+      throw error;
+    }
+    return this.#logged(trigger, delivery, { result: "accepted", reason: null, run });
+  }
+
+  async #logged(
+    { id }: StoredTrigger,
+    { id: sent, event }: VerifiedDelivery,
+    outcome: Pick<LoggedDelivery, "result" | "reason" | "run">,
+  ): Promise<TriggerReceipt> {
+    const { records, clock } = this.#dependencies;
+    await records.log(id, { id: sent, event, at: isoNow(clock), ...outcome }, clock.now());
+    const { result, reason, run } = outcome;
+    return { type: "trigger_receipt", result, reason, run_id: run };
+  }
+
+  async #find(deployment: string, id: string): Promise<{ value: StoredTrigger; version: number }> {
+    const found = await this.#dependencies.records.find(id);
+    if (found?.value.deployment === deployment) return found;
+    throw new RequestError("not_found", `The deployment ${deployment} has no trigger ${id}.`);
+  }
+
+  #note(kind: AuditNote["kind"], { id, deployment, name, verification }: StoredTrigger, by: string): Promise<void> {
+    const details = { trigger: id, deployment, name, verification: verification.type };
+    return this.#dependencies.note({ kind, actor: by, details });
+  }
+}
+
+function viewOf({ id, deployment, name, verification, filter, message, enabled, ...times }: StoredTrigger): Trigger {
+  return {
+    type: "trigger",
+    id,
+    deployment_id: deployment,
+    name,
+    verification,
+    filter,
+    message,
+    enabled,
+    path: `/v1/triggers/${id}`,
+    created_at: times.createdAt,
+    updated_at: times.updatedAt,
+  };
+}
+
+const newSecret = ({ type }: StoredTrigger["verification"]): string =>
+  type === "standard_webhooks" ? `whsec_${randomBytes(32).toString("base64")}` : randomBytes(32).toString("hex");
+
+/** A short key of Standard Webhooks would pass as base64 of anything. */
+function checkSecret({ type }: StoredTrigger["verification"], secret: string): void {
+  if (type !== "standard_webhooks") return;
+  const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
+  if (key.length >= 16 && secret.startsWith("whsec_")) return;
+  throw new RequestError("invalid_request", "secret: expected whsec_ and at least 16 bytes in base64.");
+}
+
+const conflict = (message: string): RequestError => new RequestError("conflict", message);
