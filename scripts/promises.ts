@@ -118,10 +118,12 @@ export const README_PROMISES: readonly ReadmePromise[] = [
     ],
   },
   {
-    claim: "Closed by default: every route of the API needs a token, on loopback too.",
+    claim:
+      "Closed by default: every route of the API needs a token, on loopback too, except a trigger's address, which needs a valid signature.",
     tests: [
       [CLOSED, "(%s) no route can be reached"],
       [CLOSED, "an upgrade is refused like every request"],
+      ["packages/server/src/judge/triggers.binary.test.ts", "forged, altered and foreign deliveries are refused alike"],
     ],
   },
   {

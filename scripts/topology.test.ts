@@ -60,7 +60,7 @@ const TEST_ENTRY_POINTS = new Set([
 
 const root = join(import.meta.dirname, "..");
 const isTest = (file: string): boolean =>
-  /\.test\.ts$|\.contract\.ts$|^src\/(.*\/)?(testing|contract|faults)\//.test(file);
+  /\.test\.ts$|\.contract\.ts$|^src\/(.*\/)?(testing|contract|faults|judge)\//.test(file);
 
 interface Import {
   workspace: string;

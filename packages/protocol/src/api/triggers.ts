@@ -4,8 +4,7 @@ import { count, deletedOf, listOf } from "./page.ts";
 /** A header's name as HTTP allows it. */
 const headerName = z
   .string()
-  .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/, "expected the name of a header")
-  .transform((name) => name.toLowerCase());
+  .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/, "expected the name of a header");
 
 const hmac = z
   .strictObject({

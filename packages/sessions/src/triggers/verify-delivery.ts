@@ -5,6 +5,7 @@ import type { TriggerVerification } from "@tandem/protocol";
 const TOLERANCE_SECONDS = 300;
 
 export interface InboundDelivery {
+  /** `name` in lower case. */
   header: (name: string) => string | undefined;
   /** As it arrived: the signature covers its bytes. */
   body: Uint8Array;
@@ -73,11 +74,12 @@ function verifyStandardWebhook({ header, body }: InboundDelivery, secret: string
 }
 
 function verifyHmac(
-  { header, body }: InboundDelivery,
+  { header: lowerCase, body }: InboundDelivery,
   how: Extract<TriggerVerification, { type: "hmac" }>,
   secret: string,
   nowMs: number,
 ): Verification {
+  const header = (name: string): string | undefined => lowerCase(name.toLowerCase());
   const given = header(how.header);
   if (given === undefined) return refused(`the header ${how.header} is missing`);
   if (!given.startsWith(how.prefix)) return refused(`the signature does not begin with ${how.prefix}`);
