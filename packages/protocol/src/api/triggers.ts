@@ -2,9 +2,7 @@ import { z } from "zod";
 import { count, deletedOf, listOf } from "./page.ts";
 
 /** A header's name as HTTP allows it. */
-const headerName = z
-  .string()
-  .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/, "expected the name of a header");
+const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/, "expected the name of a header");
 
 const hmac = z
   .strictObject({

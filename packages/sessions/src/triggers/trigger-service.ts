@@ -17,7 +17,7 @@ import { readPayload } from "./read-payload.ts";
 import { renderMessage } from "./render-message.ts";
 import { requesterOf } from "./requester-of.ts";
 import type { LoggedDelivery, StoredTrigger } from "./stored-trigger.ts";
-import { TriggerRecords } from "./trigger-records.ts";
+import type { TriggerRecords } from "./trigger-records.ts";
 import type { Triggers } from "./triggers.ts";
 import { verifyDelivery, type InboundDelivery, type VerifiedDelivery } from "./verify-delivery.ts";
 import { whyIgnored } from "./why-ignored.ts";
