@@ -210,6 +210,21 @@ select sum(x.total) from (select o.id, (select sum(l.amount_cents) from lines l 
 select sum(t.s) / count(*) from (select order_id, sum(amount_cents) s from lines group by order_id) t left join payments p on p.order_id = t.order_id
 select count(*) filter_me from orders o join lines l on l.order_id = o.id join payments p on p.order_id = o.id
 select sum(p.cents) from payments p join (select order_id, min(line) line from lines group by order_id, product) l on l.order_id = p.order_id
+select sum(nullif(o.ship_to, l.line)) from orders o join lines l on l.order_id = o.id
+select sum(o.ship_to + l.line) - sum(l.line) from orders o join lines l on l.order_id = o.id
+select sum(case when exists (select 1 from payments p where p.order_id = o.id) then o.ship_to end) from orders o join lines l on l.order_id = o.id
+select sum(o.id) from orders o join (select distinct order_id, amount_cents > 5 as b from lines) x on x.order_id = o.id
+select sum(o.id) from orders o left join (select order_id, max(id) id from payments group by order_id, cents) x on x.order_id = o.id
+select avg(x.s) from (select o.customer_id, l.order_id, sum(o.ship_to) s from orders o join lines l on l.order_id = o.id group by o.customer_id, l.order_id) x
+select sum(x.v) from (select o.ship_to v, l.line from orders o left join lines l on l.order_id = o.id limit 10) x
+select sum(n) from (select o.id, count(*) over (partition by o.id) n from orders o join lines l on l.order_id = o.id) x
+select count(x.id) from (select c.id from customers c join orders o on o.customer_id = c.id group by c.id, o.id) x
+with t as (select o.id, o.ship_to, l.product from orders o join lines l on l.order_id = o.id) select product, sum(ship_to) from t group by product
+select sum(a.on_hand) from stock a join stock b on b.product = a.product and b.day = (select min(day) from stock c where c.on_hand = b.on_hand)
+[postgres] select sum(p.cents) from payments p join (select order_id from lines intersect all select order_id from payments) x on x.order_id = p.order_id
+[postgres] select sum(p.cents) from payments p join (select order_id from lines except all select 0) x on x.order_id = p.order_id
+[postgres] select sum(o.id) from orders o join lines l on l.order_id = any(array[o.id, 1])
+[sqlite] select sum(o.id) from orders o join lines l on l.order_id == o.id
 select sum(p.cents) from payments p natural join lines
 select sum(p.cents) from payments p join lines using (order_id)
 select sum(amount_cents) from lines join payments using (order_id)

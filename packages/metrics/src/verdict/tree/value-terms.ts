@@ -8,7 +8,7 @@ const CONDITIONS = new Set(
 
 /**
  * The values that an aggregate adds up, each of which has its own grain: `sum(a.x + b.y)` is `sum(a.x) + sum(b.y)`, and of a
- * CASE only the results count.
+ * CASE only the results count, of NULLIF only the first operand.
  */
 export function termsOf(node: unknown): unknown[] {
   const { kind, body } = kindOf(node);
@@ -26,6 +26,7 @@ export function termsOf(node: unknown): unknown[] {
     case "if_func":
       return [body["true_value"], body["false_value"]].flatMap(termsOf);
     default:
+      if (isNullIf(node)) return termsOf(listOf(body["args"])[0]);
       return node === undefined || node === null ? [] : [node];
   }
 }
@@ -34,7 +35,12 @@ export function termsOf(node: unknown): unknown[] {
 export function withoutConditions(node: unknown): unknown {
   const { kind } = kindOf(node);
   if (CONDITIONS.has(kind)) return undefined;
-  if (kind === "case" || kind === "if_func") return termsOf(node).map(withoutConditions);
+  if (kind === "case" || kind === "if_func" || isNullIf(node)) return termsOf(node).map(withoutConditions);
   if (kind === "column" || kind === "subquery" || kind === "select" || kind === "star") return node;
   return childrenOf(node).map(withoutConditions);
+}
+
+function isNullIf(node: unknown): boolean {
+  const { kind, body } = kindOf(node);
+  return kind === "function" && String(body["name"]).toLowerCase() === "nullif";
 }
