@@ -271,7 +271,9 @@ const presence = (plans: readonly FactPlan[], source: string): Sql[] =>
 function dimension(source: string, at: number, plans: readonly FactPlan[]): Sql {
   const { query } = plans[0]!.named[0]!;
   const first = "union" in query ? query.union[0]! : query;
-  return { op: "output", alias: source, name: dimensionName(at), type: typeOf(first.outputs[at]!.sql) };
+  // Periods that a running total derives from its calendar are no columns of its rows.
+  const found = first.outputs.find(({ name }) => name === dimensionName(at));
+  return { op: "output", alias: source, name: dimensionName(at), type: found ? typeOf(found.sql) : "text" };
 }
 
 const column = (source: string, leaf: Leaf): Sql => ({

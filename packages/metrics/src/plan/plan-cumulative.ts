@@ -28,8 +28,18 @@ export const rowsOf = (name: string): string => `${name}_rows`;
 export function planCumulative(context: QueryContext, leaf: Leaf, name: string, facts: readonly string[]): FactPlan {
   const { entity, measure, column } = leaf;
   const dimension = ownTime(entity, measure);
-  const at = context.fields.findIndex((field) => isOwnTime(field, entity, measure));
-  const unit = context.fields[at]?.unit ?? dimension.time!;
+  const own = context.fields.flatMap((field, index) => (isOwnTime(field, entity, measure) ? [index] : []));
+  const unitAt = (index: number): Granularity => context.fields[index]?.unit ?? dimension.time!;
+  // The calendar has the finest of several periods; the others follow from it.
+  const at = own.find((index) => own.every((other) => contains(unitAt(other), unitAt(index)))) ?? -1;
+  const unit = unitAt(at);
+  if (at < 0 && own.length > 1) {
+    throw new MetricError(
+      "unsafe",
+      `${leaf.metric} cannot be grouped by weeks and months at once.`,
+      "Name one of them.",
+    );
+  }
   if (at < 0) {
     throw new MetricError(
       "unsafe",
@@ -60,6 +70,7 @@ export function planCumulative(context: QueryContext, leaf: Leaf, name: string, 
   const scope = new FactScope(context.model.entities, entity);
   // The calendar looks back, so that rows stay in their own periods.
   const groups = groupOutputs({ ...context, isUnmoved: true }, scope, leaf);
+  const kept = groups.filter((_, index) => index === at || !own.includes(index));
   const time = timeSql(scope, [], dimension, context.model.dialect);
   const condition = leafCondition(scope, leaf);
   const operand = measure.expression && exact(entitySql(scope, [], measure.expression));
@@ -72,7 +83,7 @@ export function planCumulative(context: QueryContext, leaf: Leaf, name: string, 
   const addsUp = ["sum", "count", "min", "max"].includes(measure.aggregate);
   const rows: Select = {
     outputs: [
-      ...groups,
+      ...kept,
       ...finer,
       {
         name: "value",
@@ -85,7 +96,7 @@ export function planCumulative(context: QueryContext, leaf: Leaf, name: string, 
       ...queryConditions(context, scope, leaf, (given) => longer(earlier(given, leaf), to, window)),
       ...(condition ? [condition] : []),
     ],
-    ...(addsUp && { groupBy: groups.length + finer.length }),
+    ...(addsUp && { groupBy: kept.length + finer.length }),
   };
 
   const bucket = groups[at]!.name;
@@ -99,6 +110,11 @@ export function planCumulative(context: QueryContext, leaf: Leaf, name: string, 
   });
   const shown = out(calendarName, "period");
   const first = out(calendarName, "latest");
+  const periodOf = (index: number): Sql => ({
+    op: "bucket",
+    unit: unitAt(index),
+    operand: { op: "output", alias: calendarName, name: "period", type: "day" },
+  });
   const reach: Sql[] = [compare("<=", out(rowsName, bucket), first)];
   if (to) reach.push(compare("=", out(rowsName, "start"), out(calendarName, "start")));
   if (window) {
@@ -111,7 +127,7 @@ export function planCumulative(context: QueryContext, leaf: Leaf, name: string, 
     outputs: [
       ...groups.map((group, index): Output => ({
         name: group.name,
-        sql: index === at ? shown : out(rowsName, group.name),
+        sql: index === at ? shown : own.includes(index) ? periodOf(index) : out(rowsName, group.name),
       })),
       {
         name: column,

@@ -30,6 +30,16 @@ export function planEarlierDays(context: QueryContext, leaf: Leaf, plan: FactPla
   const day = out(first.outputs[at]!.name);
   const { from, until } = givenRange(context, leaf, ownTime(leaf.entity, leaf.measure));
   const longest = unit === "year" ? 1 : 3;
+  const isPeriod = (index: number): boolean => {
+    const field = context.fields[index];
+    return field !== undefined && isOwnTime(field, leaf.entity, leaf.measure);
+  };
+  // A month beside the day is that of the day which looks back.
+  const periodOf = (index: number, operand: Sql): Sql => ({
+    op: "bucket",
+    unit: context.fields[index]!.unit!,
+    operand,
+  });
   const union = Array.from({ length: longest + 1 }, (_, more): Select => {
     const same: Sql = { op: "shift", operand: day, unit, by: count };
     const moved: Sql = more === 0 ? same : { op: "shift", operand: same, unit: "day", by: more };
@@ -37,7 +47,7 @@ export function planEarlierDays(context: QueryContext, leaf: Leaf, plan: FactPla
     return {
       outputs: first.outputs.map((output, index) => ({
         name: output.name,
-        sql: index === at ? moved : out(output.name),
+        sql: index === at ? moved : isPeriod(index) ? periodOf(index, moved) : out(output.name),
       })),
       from: { kind: "named", name: source.name, alias: source.name },
       joins: [],

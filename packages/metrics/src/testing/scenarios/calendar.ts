@@ -1,4 +1,5 @@
 import { CALENDAR_SCENARIOS } from "./calendar-scenarios.ts";
+import { EARLIER_SCENARIOS } from "./earlier-scenarios.ts";
 import type { World } from "./scenario.ts";
 
 /** Times around the change of clocks, year ends, leap days and periods without rows; a funnel of events. */
@@ -125,5 +126,5 @@ export const CALENDAR: World = {
       },
     },
   ],
-  scenarios: CALENDAR_SCENARIOS,
+  scenarios: [...CALENDAR_SCENARIOS, ...EARLIER_SCENARIOS],
 };
