@@ -38,6 +38,7 @@ import { MemoryStoreCatalogue } from "./memory/memory-store-catalogue.ts";
 import { ToolDefinitions } from "./mcp/tool-definitions.ts";
 import { limitStore } from "./quotas/limit-store.ts";
 import { forgetOutputs } from "./mounts/collect-outputs.ts";
+import { forgetMemoryMounts } from "./mounts/mount-memories.ts";
 import { MountsHook } from "./mounts/mounts-hook.ts";
 import { RepositoryTokens } from "./mounts/repository-tokens.ts";
 import { SessionMounts } from "./mounts/session-mounts.ts";
@@ -108,6 +109,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
   const definitions = new ToolDefinitions(store.records, settings.clock);
   const checkpoints = new CheckpointService(settings, stateFolder);
   const turnQuota = quotas && new TurnQuota(store.sessions, quotas, (session) => actors.wake(session));
+  const memoryStores = new MemoryStoreCatalogue(store.records, settings);
   const repositories = {
     tokens: new RepositoryTokens(store.records, secrets, async (reference) => {
       if (settings.readSecret) return settings.readSecret(reference);
@@ -127,7 +129,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
       new BudgetHook({ store: own, book: limitsIn(own.records), settings: spending, control, clock: settings.clock }),
       ...(turnQuota ? [turnQuota.turnHook(control)] : []),
       // Before the checkpoints: a repository that is cloned now is not the turn's change.
-      new MountsHook(control, { store: own, clock: settings.clock, repositories }),
+      new MountsHook(control, { store: own, clock: settings.clock, repositories, memories: memoryStores }),
       ...checkpoints.turnHooks(control),
     ];
   };
@@ -189,7 +191,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
   const worktrees = createWorktrees(store, { ...settings, stateFolder }, audit);
   const places = new SessionPlaces(roots, stateFolder, worktrees.maker, settings);
   const environments = new EnvironmentCatalogue(store.environments, places, settings.roots[0]!, settings.clock);
-  const mounts = new SessionMounts({ store, clock: settings.clock, repositories });
+  const mounts = new SessionMounts({ store, clock: settings.clock, repositories, memoryStores });
   const sessions = new SessionService({
     store,
     agents,
@@ -212,6 +214,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
       await rules.left(row.id);
       await forgetOutputs(store.records, row.id);
       await repositories.tokens.forget(row.id);
+      await forgetMemoryMounts(store.records, row.id);
     },
   });
   const history = new SessionHistory({
@@ -253,7 +256,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     rules,
     files: new FileCatalogue(store.files, settings.clock),
     skills,
-    memoryStores: new MemoryStoreCatalogue(store.records, settings),
+    memoryStores,
     trust: { of: async (folder) => trustView(await trustIn(settings, await roots.resolve(folder))) },
     mcpServers: definitions,
     ownerUrls: new OwnerUrls(store),

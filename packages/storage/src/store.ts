@@ -277,6 +277,8 @@ export interface SessionStore {
       statuses?: readonly SessionStatus[];
       /** Only sessions that wait for a person or a client. */
       waiting?: true;
+      /** Only sessions that have this memory store among their resources. */
+      memoryStoreId?: string;
       deploymentId?: string;
     },
   ): Promise<Page<SessionRow>>;

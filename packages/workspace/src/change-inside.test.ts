@@ -60,9 +60,9 @@ test.each(["../outside/c.txt", "deep/../../outside/c.txt", "/etc/passwd", "", ".
     await expect(replaceInside(root, path, bytes("x"))).rejects.toMatchObject({
       code: expect.stringMatching(/forb|inv/),
     });
-    await expect(removeInside(root, path, { recursive: true })).rejects.toThrow();
-    await expect(moveInside(root, "a.txt", path)).rejects.toThrow();
-    await expect(moveInside(root, path, "taken.txt")).rejects.toThrow();
+    await expect(removeInside(root, path, { recursive: true })).rejects.toThrow(/./);
+    await expect(moveInside(root, "a.txt", path)).rejects.toThrow(/./);
+    await expect(moveInside(root, path, "taken.txt")).rejects.toThrow(/./);
     expect(await readFile(folder.at("outside/c.txt"), "utf8")).toBe("three");
     expect(existsSync(join(root, "a.txt"))).toBe(true);
   },

@@ -119,6 +119,8 @@ export interface ConversationSetup {
   trusted?: TrustedSettings;
   agentSkills?: AgentSkills;
   planning?: boolean;
+  /** Folders that shell commands in a sandbox cannot write. */
+  readOnly?: readonly string[];
   /** If on, shell commands run in an OS sandbox; without one the process does not start. */
   sandbox?: { on: true; domains: readonly string[] } | { on: false; reason: string };
   subagents: readonly SubagentDefinition[];

@@ -102,7 +102,10 @@ const sandboxSettings = (setup: ConversationSetup, domains: readonly string[]): 
   autoAllowBashIfSandboxed: false,
   allowUnsandboxedCommands: false,
   network: { allowedDomains: [...domains], strictAllowlist: true },
-  filesystem: { denyRead: secretPaths(setup) },
+  filesystem: {
+    denyRead: secretPaths(setup),
+    ...(setup.readOnly?.length && { denyWrite: [...setup.readOnly] }),
+  },
 });
 
 /** The plugin folders that contain skills. */

@@ -17,6 +17,15 @@ export function defaultRepositoryMount(url: string): string {
   return `${WORKSPACE}/${name}`;
 }
 
+/** `/mnt/memory/NAME`: lower case, anything but letters and digits becomes one hyphen. */
+export const memoryMount = (name: string): string =>
+  `${MEMORY}/${
+    name
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, "-")
+      .replace(/^-|-$/g, "") || "memory"
+  }`;
+
 /** The folder of a session's mounts, relative to the session's folder. */
 export const mountsOf = (session: string): string => `${MOUNT_FOLDER}/${session}`;
 

@@ -1,6 +1,8 @@
 import { newId, RequestError, type RepositoryResource, type SessionResourceParams } from "@tandem/protocol";
 import type { SessionRow, Store } from "@tandem/storage";
 import { isoNow, type Clock } from "../host/clock.ts";
+import type { MemoryStores } from "../memory/memory-stores.ts";
+import { describeMemories } from "./describe-memories.ts";
 import { forkMounts, mountFiles, unmountFile } from "./mount-files.ts";
 import { defaultRepositoryMount, repositoryTarget } from "./mount-path.ts";
 import type { RepositoryMounts } from "./mount-repositories.ts";
@@ -12,6 +14,7 @@ interface MountsDependencies {
   store: Pick<Store, "files">;
   clock: Clock;
   repositories: RepositoryMounts;
+  memoryStores: Pick<MemoryStores, "get">;
 }
 
 /** Mounts the resources of new sessions and of forks. */
@@ -33,6 +36,7 @@ export class SessionMounts {
         params.type === "github_repository" ? [this.#describe(params, `resources[${index}]`)] : [],
       ),
     );
+    const stores = await describeMemories(row.id, wanted, this.#dependencies.memoryStores);
     const paths = repositories.map(({ resource }) => resource.tandem.path);
     const twice = paths.find((path, index) => paths.indexOf(path) !== index);
     if (twice !== undefined) throw new RequestError("invalid_request", `mount_path: ${twice} is mounted twice.`);
@@ -41,7 +45,7 @@ export class SessionMounts {
       wanted.filter((params) => params.type === "file"),
       { files: store.files, clock },
     );
-    const rest = repositories.map(({ resource }) => resource);
+    const rest = [...repositories.map(({ resource }) => resource), ...stores];
     try {
       for (const { resource, token } of repositories) {
         if (token !== undefined) await this.#dependencies.repositories.tokens.put(row.id, resource.id, token);

@@ -7,6 +7,7 @@ import { rosterOf } from "../log/agent-roster.ts";
 import { agentsOfFiles } from "../commands/agent-files.ts";
 import type { ProcessSettings } from "./process-settings.ts";
 import type { ProcessSetup } from "./process-setup.ts";
+import { readOnlyMounts } from "../mounts/read-only-mounts.ts";
 import { describeMounts } from "../mounts/describe-mounts.ts";
 import { canRead } from "../skills/agent-skills.ts";
 import type { SessionSkills } from "../skills/session-skills.ts";
@@ -59,6 +60,7 @@ export async function conversationSetup(
     ],
     customTools: agent.tools.filter((tool) => tool.type === "custom"),
     ...processSetup.setup,
+    readOnly: readOnlyMounts(row),
     ...(skillsFolder !== undefined && { agentSkills: { folder: skillsFolder, names: skills } }),
     hostServers,
     subagents: [

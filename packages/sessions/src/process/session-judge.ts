@@ -3,6 +3,7 @@ import type { AllowedCall, Decision, HostServer } from "@tandem/claude-code";
 import { denyInsteadOfAsking, judgeCall, type JudgedCall, type RuleBook } from "@tandem/policy";
 import { SESSION_METADATA, type ThreadId } from "@tandem/protocol";
 import { CallRefused } from "../approvals/call-refused.ts";
+import { isReadOnly } from "../mounts/read-only-mounts.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
 import type { ProcessSettings } from "./process-settings.ts";
 import type { ProcessSetup } from "./process-setup.ts";
@@ -36,6 +37,7 @@ export function sessionJudge({ writer, settings, book, processSetup, hostServers
     const session = writer.row;
     const decision = processSetup.judge(call, judgeCall(call, { ...judges, session }));
     const mode = session.metadata[SESSION_METADATA.permissionMode] ?? judges.mode;
+    if (isReadOnly(call, session)) return { ...decision, permission: "deny" };
     return mode === "dontAsk" ? denyInsteadOfAsking(call, decision) : decision;
   };
 }

@@ -183,7 +183,6 @@ async function checkResources(
 ): Promise<SessionDraft["resources"]> {
   return Promise.all(
     resources.map(async (resource, index) => {
-      if (resource.type === "memory_store") throw invalid(`resources[${index}]: "memory_store" is not supported`);
       if (resource.type === "file" && !(await files.get(resource.file_id))) {
         throw invalid(`resources[${index}].file_id: there is no file ${resource.file_id}`);
       }

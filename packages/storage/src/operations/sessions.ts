@@ -69,12 +69,14 @@ export interface SessionFilter {
   statuses?: readonly SessionStatus[];
   includeArchived?: boolean;
   waiting?: true;
+  memoryStoreId?: string;
   deploymentId?: string;
   created?: Span;
 }
 
 export const listSessions = operation("sessions.list", function* (args: { page: PageArgs; filter: SessionFilter }) {
-  const { agentId, agentVersion, statuses, includeArchived, waiting, deploymentId, created } = args.filter;
+  const { agentId, agentVersion, statuses, includeArchived, waiting, memoryStoreId, deploymentId, created } =
+    args.filter;
   return yield* readPage<StoredSession>(args.page, {
     select: SELECT,
     at: "session.created_at",
@@ -84,6 +86,9 @@ export const listSessions = operation("sessions.list", function* (args: { page: 
       ...(agentId === undefined ? [] : [sql`session.agent_id = ${agentId}`]),
       ...(agentVersion === undefined ? [] : [sql`session.agent_version = ${agentVersion}`]),
       ...(waiting ? [sql`session.waiting > 0`] : []),
+      ...(memoryStoreId === undefined
+        ? []
+        : [sql`session.state like ${`%"memory_store_id":"${memoryStoreId.replaceAll("%", "")}"%`}`]),
       ...(deploymentId === undefined ? [] : [sql`session.deployment_id = ${deploymentId}`]),
       ...(statuses?.every((status) => UNFINISHED.has(status)) ? [isUnfinished] : []),
       ...(statuses === undefined ? [] : [sql`session.status in ${list(statuses)}`]),

@@ -1,4 +1,4 @@
-import { RequestError, type McpServer, type SessionResourceParams } from "@tandem/protocol";
+import type { McpServer, SessionResourceParams } from "@tandem/protocol";
 import type { Engine } from "@tandem/sessions";
 import type { TokenRow } from "@tandem/storage";
 import { hasScope } from "../../access/authorize.ts";
@@ -24,13 +24,13 @@ export const sessionRoutes: Route[] = [
     at: "here",
     summary: "List sessions, newest first",
     handle: async ({ engine, query }) => {
-      if (query.memory_store_id !== undefined) throw notThere("memory_store_id", "sessions with memory stores");
       const page = await engine.sessions.list({
         ...toPageQuery(query),
         created: toSpan(query),
         agentId: query.agent_id,
         agentVersion: query.agent_version,
         statuses: query.statuses,
+        memoryStoreId: query.memory_store_id,
         ...(query.deployment_id !== undefined && { deploymentId: query.deployment_id }),
       });
       return { ...nextPage(page), prev_page: page.previous };
@@ -87,6 +87,3 @@ async function noteRepositories(
   for (const { authorization_token: secret } of repositories) refuseReference(token, secret);
   if (hasScope(token, "admin")) await engine.ownerUrls.add(repositories.map(({ url }) => url));
 }
-
-const notThere = (field: string, what: string): RequestError =>
-  new RequestError("invalid_request", `${field}: Tandem has no ${what}.`);

@@ -9,8 +9,6 @@ export const sessions: Probes = {
     run: (_, stage) => create(stage, { title: "Sweep", metadata: { team: "sweep" } }),
     variants: {
       "`vault_ids`": (_, stage) => create(stage, { vault_ids: ["vlt_none"] }),
-      "a `memory_store` among the `resources`": (_, stage) =>
-        create(stage, { resources: [{ type: "memory_store", memory_store_id: "memstore_none" }] }),
     },
   },
   "beta.sessions.retrieve": (client, stage) => client.beta.sessions.retrieve(stage.finished.session),
@@ -21,12 +19,7 @@ export const sessions: Probes = {
         client.beta.sessions.update((await create(stage)).id, { vault_ids: ["vlt_none"] }),
     },
   },
-  "beta.sessions.list": {
-    run: (client) => client.beta.sessions.list({ limit: 2 }),
-    variants: {
-      "`memory_store_id`": (client) => client.beta.sessions.list({ memory_store_id: "memstore_none" }),
-    },
-  },
+  "beta.sessions.list": (client) => client.beta.sessions.list({ limit: 2 }),
   "beta.sessions.delete": async (client, stage) => client.beta.sessions.delete((await create(stage)).id),
   "beta.sessions.archive": async (client, stage) => client.beta.sessions.archive((await create(stage)).id),
 };
