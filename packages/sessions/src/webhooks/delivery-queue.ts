@@ -63,6 +63,8 @@ export class DeliveryQueue {
   #stopPruning: (() => void) | undefined;
   #scan: Promise<void> | undefined;
   #scanAgain = false;
+  /** There was no endpoint: announcements of this process need no look. */
+  #isIdle = false;
 
   constructor(parts: QueueParts) {
     this.#parts = parts;
@@ -71,7 +73,9 @@ export class DeliveryQueue {
 
   start(): void {
     const { store, clock } = this.#parts;
-    this.#stopListening = store.announcements.onAdded(() => this.wake());
+    this.#stopListening = store.announcements.onAdded(() => {
+      if (!this.#isIdle) this.wake();
+    });
     const prune = () => void this.#guarded(() => pruneDeliveries(this.#parts));
     this.#stopPruning = clock.every(PRUNE_MS, prune);
     prune();
@@ -90,6 +94,7 @@ export class DeliveryQueue {
 
   /** Looks for due deliveries. */
   wake(): void {
+    this.#isIdle = false;
     if (this.#stop.signal.aborted) return;
     if (this.#scan) {
       this.#scanAgain = true;
@@ -108,6 +113,8 @@ export class DeliveryQueue {
     // Set first: a failed read must not be the last one.
     this.#timer.set(LOOK_MS, () => this.wake());
     const enabled = (await endpoints.list()).filter((each) => each.state === "enabled" && sender.canSend(each));
+    // Before the deliveries are read: a later announcement wakes this queue.
+    this.#isIdle = enabled.length === 0;
     for (const endpoint of shuffled(enabled)) next = Math.min(next, await this.#begin(endpoint));
     this.#timer.set(Math.max(0, next - clock.now()), () => this.wake());
   }

@@ -69,11 +69,13 @@ export class WebhookService implements Webhooks {
 
   async create(fields: EndpointFields, id?: string): ReturnType<Webhooks["create"]> {
     const { endpoint, secret } = await this.#endpoints.create(fields, id);
+    this.#queue.wake();
     return { endpoint: await this.#view(endpoint), secret };
   }
 
   async update(id: string, change: EndpointUpdate): Promise<WebhookEndpoint> {
     const endpoint = await this.#endpoints.update(id, change);
+    this.#queue.wake();
     // Deliveries that wait for an endpoint are dropped when it is disabled.
     if (change.state === "disabled") await pruneDeliveries(this.#pruning);
     return this.#view(endpoint);
