@@ -89,8 +89,8 @@ const CALL: Record<string, string> = {
 /** Sessions keep Claude Code's normal behaviour: compaction, background tasks and a few retries. */
 const SESSION: Record<string, string> = {
   CLAUDE_CODE_MAX_RETRIES: "4",
-  // Pinned, because their defaults change between versions: a subagent starts without its caller's conversation, and a command
-  // or subagent moves to the background only if the model asks for it.
+  // Pinned, because their defaults change between versions: a subagent starts without its caller's conversation, and a running
+  // command does not move to the background by itself.
   CLAUDE_CODE_FORK_SUBAGENT: "0",
   CLAUDE_AUTO_BACKGROUND_TASKS: "0",
   // Each command starts in the session's folder: a relative path must not depend on an earlier `cd`.

@@ -229,7 +229,14 @@ export interface ConversationHost {
   /** Called in order. Must not throw. */
   onOutput(output: ConversationOutput): void;
   /** Decides synchronously whether a tool may run, by the policy of the thread's agent. Not called for custom tools. */
-  decide(call: { name: string; mcpServer?: string; input: Record<string, unknown>; thread: ThreadId | null }): Decision;
+  decide(call: {
+    name: string;
+    mcpServer?: string;
+    input: Record<string, unknown>;
+    thread: ThreadId | null;
+    /** The subagent's thread that a message goes to. */
+    reaches?: ThreadId | undefined;
+  }): Decision;
   /** Called for decision `ask` once the use event is emitted; also for questions. */
   confirm(call: ToolCallRequest): Promise<Confirmation>;
   /**

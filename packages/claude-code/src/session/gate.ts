@@ -90,7 +90,7 @@ export class Gate {
   }
 
   /** The policy's decision. Tools that are not offered are always denied. */
-  readonly judge: Judge = ({ kind, name, mcpServer, input, thread }) => {
+  readonly judge: Judge = ({ kind, name, mcpServer, input, thread, reaches }) => {
     if (name === OUTPUT_TOOL && this.#setup.outputSchema) return { permission: "allow" };
     const offered =
       kind === "builtin" || kind === "question"
@@ -98,7 +98,7 @@ export class Gate {
         : this.#names.mcpServers.includes(mcpServer ?? "");
     if (!offered) return { permission: "deny" };
     try {
-      return this.#host.decide({ name, ...(mcpServer !== undefined && { mcpServer }), input, thread });
+      return this.#host.decide({ name, ...(mcpServer !== undefined && { mcpServer }), input, thread, reaches });
     } catch {
       return { permission: "deny" };
     }

@@ -130,7 +130,6 @@ export const remoteServers = (setup: ConversationSetup): Record<string, McpServe
 const asAgent = ({ description, system, model, effort, tools }: SubagentDefinition): AgentDefinition => ({
   description,
   prompt: system,
-  background: false,
   ...(model !== undefined && { model }),
   ...(effort !== undefined && { effort: effort as NonNullable<Options["effort"]> }),
   ...(tools && { tools: [...tools] }),

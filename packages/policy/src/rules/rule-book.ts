@@ -10,6 +10,8 @@ export interface JudgedCall {
   thread: ThreadId | null;
   /** The agent of a subagent's thread, if it is in the roster. Its own rules and its caller's both apply. */
   agentId?: string | undefined;
+  /** The subagent's thread that a message goes to. */
+  reaches?: ThreadId | undefined;
 }
 
 /**

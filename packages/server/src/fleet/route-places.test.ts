@@ -12,6 +12,7 @@ test("routes of the session's writer, else of its folder's machine, else of this
     "sessions.archive",
     "sessions.delete",
     "sessions.events.take_back",
+    "sessions.threads.archive",
     "sessions.resources.update",
     "sessions.tasks.list",
     "sessions.tasks.stop",

@@ -1,7 +1,7 @@
-import { NotFoundError, NotImplementedError } from "@anthropic-ai/sdk";
+import { BadRequestError, ConflictError, NotFoundError } from "@anthropic-ai/sdk";
 import { text, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { collectUntil, endsTurn, ofType } from "../testing/collect-stream.ts";
+import { collectUntil, endsTurn, ofType, requiresAction } from "../testing/collect-stream.ts";
 import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
 
 let stage: JudgeStage;
@@ -41,7 +41,6 @@ test("a subagent is a thread with its own events", async () => {
   for await (const event of sessions.threads.events.list(child.id, { session_id: session, limit: 2 })) own.push(event);
   expect(JSON.stringify(own)).toContain("Looks fine to me.");
   expect(JSON.stringify(own)).not.toContain("The reviewer is content.");
-  await expect(sessions.threads.archive(child.id, { session_id: session })).rejects.toThrow(NotImplementedError);
   await expect(sessions.threads.retrieve("sthr_nothing", { session_id: session })).rejects.toThrow(NotFoundError);
 });
 
@@ -57,4 +56,68 @@ test("the stream of the primary thread is the session's", async () => {
   const seen = await collectUntil(stream as never, endsTurn);
   expect(ofType(seen, "agent.message")).toHaveLength(1);
   expect(ofType(seen, "event_start")).toHaveLength(1);
+});
+
+test("an idle thread is archived for good, and its agent cannot reach it any more", async () => {
+  const { sessions } = stage.client.beta;
+  const [primary, child] = (await sessions.threads.list(session)).data;
+  const where = { session_id: session };
+  await expect(sessions.threads.archive(primary!.id, where)).rejects.toThrow(ConflictError);
+  await expect(sessions.threads.archive("sthr_nothing", where)).rejects.toThrow(NotFoundError);
+
+  const stream = await sessions.threads.events.stream(child!.id, where);
+  const archived = await sessions.threads.archive(child!.id, where);
+  expect(archived).toMatchObject({ id: child!.id, status: "terminated", archived_at: expect.any(String) });
+  expect(await sessions.threads.archive(child!.id, where)).toEqual(archived);
+  const told = await collectUntil(stream as never, ({ type }) => type === "session.thread_status_terminated");
+  expect(ofType(told, "session.thread_status_terminated")).toMatchObject([
+    { session_thread_id: child!.id, agent_name: "reviewer" },
+  ]);
+  const idsOf = async (status: "idle" | "terminated") =>
+    (await sessions.threads.list(session, { statuses: [status] })).data.map(({ id }) => id);
+  expect(await idsOf("terminated")).toEqual([child!.id]);
+  expect(await idsOf("idle")).toEqual([primary!.id]);
+  const interrupt = sessions.events.send(session, {
+    events: [{ type: "user.interrupt", session_thread_id: child!.id }],
+  });
+  await expect(interrupt).rejects.toThrow(BadRequestError);
+
+  const task = /agentId: (\w+)/.exec(JSON.stringify(stage.rehearsal.modelRequests.map(({ body }) => body)))?.[1];
+  expect(task).toBeTruthy();
+  stage.rehearsal.use([
+    toolUse("SendMessage", { to: task, summary: "again", message: "Look again." }),
+    text("So be it."),
+  ]);
+  const next = await sessions.events.stream(session);
+  await stage.say(session, "Ask the reviewer again.");
+  const seen = await collectUntil(next, endsTurn);
+  expect(ofType(seen, "agent.tool_use")).toMatchObject([{ name: "SendMessage", evaluated_permission: "deny" }]);
+  expect(stage.rehearsal.modelRequests.at(-1)!.toolResults).toMatchObject([
+    { isError: true, text: expect.stringContaining("archived this subagent's thread") },
+  ]);
+  expect(ofType(seen, "session.thread_status_running")).toEqual([]);
+});
+
+test("a running thread is not archived", async () => {
+  stage.rehearsal.use([
+    toolUse("Agent", { description: "d", prompt: "Ask me.", subagent_type: "reviewer", run_in_background: false }),
+    toolUse("Bash", { command: "touch x" }),
+    text("Denied, then."),
+    text("Over."),
+  ]);
+  const { sessions } = stage.client.beta;
+  const stream = await sessions.events.stream(session);
+  await stage.say(session, "Have it reviewed once more.");
+  const asked = await collectUntil(stream, requiresAction);
+  const [created] = ofType(asked, "session.thread_created");
+  const thread = created!.session_thread_id;
+  await expect(sessions.threads.archive(thread, { session_id: session })).rejects.toThrow(/400.*interrupt/i);
+  const rest = await sessions.events.stream(session);
+  const use = ofType(asked, "agent.tool_use").find(({ name }) => name === "Bash");
+  await sessions.events.send(session, {
+    events: [{ type: "user.tool_confirmation", tool_use_id: use!.id, result: "deny" }],
+  });
+  const after = await collectUntil(rest, endsTurn);
+  expect(ofType(after, "agent.message").map(({ content }) => content)).toEqual([[{ type: "text", text: "Over." }]]);
+  expect((await sessions.threads.archive(thread, { session_id: session })).status).toBe("terminated");
 });

@@ -239,6 +239,12 @@ export class MemoryEngine {
         };
       },
       previews: (id, after) => (this.lagsBehind ? undefined : this.#deltas.snapshot(id, after)),
+      archiveThread: async (id, thread) => {
+        const { primary, threads } = this.#log(id);
+        const found = threads.find((own) => own === thread);
+        if (!found) throw new RequestError("not_found", `There is no thread ${thread}.`);
+        return { ...madeUpThread(id, found, primary), status: "terminated" };
+      },
       threads: async (id) => {
         const { primary, threads } = this.#log(id);
         return [madeUpThread(id, primary, null), ...threads.map((own) => madeUpThread(id, own, primary))];

@@ -1,5 +1,11 @@
-import { RequestError, type BackgroundTask, type Interruption, type SessionEventBody } from "@tandem/protocol";
-import { LeaseLost, type Lease, type SessionChange, type SessionRow } from "@tandem/storage";
+import {
+  RequestError,
+  type BackgroundTask,
+  type Interruption,
+  type SessionEventBody,
+  type ThreadId,
+} from "@tandem/protocol";
+import { LeaseLost, type Lease, type SessionChange, type SessionRow, type ThreadRow } from "@tandem/storage";
 import { unansweredCalls } from "../log/unanswered-calls.ts";
 import { isoNow, sleep } from "../host/clock.ts";
 import { DATABASE_WAIT_MS, DatabaseWait } from "../host/database-wait.ts";
@@ -144,6 +150,10 @@ export class SessionActor {
   /** Whether other workers run the turns, and this one only writes. */
   get isOnlyWriting(): boolean {
     return !this.#runs;
+  }
+
+  threadOf(thread: ThreadId): ThreadRow | undefined {
+    return this.#writer.threadOf(thread);
   }
 
   /** Whether it has released or lost the session. */

@@ -70,6 +70,10 @@ export class SessionWriter {
     return this.#threads.toolsOf(thread);
   }
 
+  threadOf(thread: ThreadId): ThreadRow | undefined {
+    return this.#threads.rowOf(thread);
+  }
+
   /** Whether an event was taken from the input queue: the store lists it until the log has it. */
   hasTaken({ id }: SessionEvent): boolean {
     return this.#taken.has(id);

@@ -45,7 +45,13 @@ export class Threads {
     const status = STATUSES[event.type];
     if (!status || !("session_thread_id" in event)) return;
     const row = this.#rows.get(event.session_thread_id as ThreadId);
-    if (row) this.#put({ ...row, status, updatedAt: at });
+    // An archived thread has ended for good.
+    if (!row || row.archivedAt) return;
+    this.#put({ ...row, status, updatedAt: at, archivedAt: status === "terminated" ? at : null });
+  }
+
+  rowOf(thread: ThreadId): ThreadRow | undefined {
+    return this.#rows.get(thread);
   }
 
   /** The agent of a thread, if it is in the roster. */

@@ -35,12 +35,20 @@ export function sessionJudge({ writer, settings, book, processSetup, hostServers
   };
   return (call: JudgedCall): Decision => {
     const session = writer.row;
+    const reached = call.reaches && writer.threadOf(call.reaches);
+    if (reached?.archivedAt) return { permission: "deny", verdict: ARCHIVED };
     const decision = processSetup.judge(call, judgeCall(call, { ...judges, session }));
     const mode = session.metadata[SESSION_METADATA.permissionMode] ?? judges.mode;
     if (isReadOnly(call, session)) return { ...decision, permission: "deny" };
     return mode === "dontAsk" ? denyInsteadOfAsking(call, decision) : decision;
   };
 }
+
+const ARCHIVED = {
+  action: "deny",
+  by: "policy",
+  why: "A person archived this subagent's thread: it takes no more messages. Start a new subagent if you need one.",
+} as const;
 
 /**
  * Judges a call that a person allowed some time ago. Rules may have changed since, and no person is asked again: a denial of

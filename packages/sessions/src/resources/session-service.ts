@@ -32,6 +32,7 @@ import type { EnvironmentCatalogue } from "./environments.ts";
 import { Feed, type FeedItem } from "../log/feed.ts";
 import type { Rules } from "../rules/rules.ts";
 import type { SessionActors } from "../actor/session-actors.ts";
+import { archiveThread } from "./archive-thread.ts";
 import { draftSession, type SessionDraft } from "./session-draft.ts";
 import { SessionFolderService } from "./session-folder-service.ts";
 import type { SessionPlaces } from "./session-places.ts";
@@ -314,6 +315,15 @@ export class SessionService implements Sessions {
   async threads(id: string): Promise<Thread[]> {
     const row = await readCurrent(this.#dependencies, id);
     return (await this.#dependencies.store.sessions.threads(row.id)).map((thread) => threadView(thread, row));
+  }
+
+  async archiveThread(id: string, thread: string, by?: string): Promise<Thread> {
+    const row = await this.#open(id);
+    await this.#dependencies.actors.with(row.id, (actor) =>
+      actor.change(() => ({ change: {}, events: archiveThread(actor, thread, by) })),
+    );
+    this.#feed.changed(row.id);
+    return (await this.threads(row.id)).find((each) => each.id === thread)!;
   }
 
   async tasks(id: string): Promise<BackgroundTask[]> {

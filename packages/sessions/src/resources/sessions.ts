@@ -54,6 +54,8 @@ export interface Sessions {
    */
   previews(id: SessionId, after: number): { deltas: readonly LiveDelta[]; torn: readonly string[] } | undefined;
   threads(id: string): Promise<Thread[]>;
+  /** Ends the idle thread of a subagent for good. */
+  archiveThread(id: string, thread: string, by?: string): Promise<Thread>;
   /** Background tasks of the running process. */
   tasks(id: string): Promise<BackgroundTask[]>;
   stopTask(id: string, taskId: string): Promise<void>;

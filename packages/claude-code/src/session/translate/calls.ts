@@ -36,7 +36,14 @@ export function nameTool(full: string, { customServer, mcpServers }: ToolNames):
 }
 
 /** Decides whether a call may run. Not called for custom tools. */
-export type Judge = (call: NamedTool & { input: Record<string, unknown>; thread: ThreadId | null }) => Decision;
+export type Judge = (
+  call: NamedTool & {
+    input: Record<string, unknown>;
+    thread: ThreadId | null;
+    /** The subagent's thread that a message goes to. */
+    reaches?: ThreadId | undefined;
+  },
+) => Decision;
 
 export interface Call extends NamedTool {
   toolUseId: string;
@@ -59,14 +66,21 @@ export class Calls {
   readonly #emit: Emit;
   readonly #names: ToolNames;
   readonly #judge: Judge;
+  readonly #threadOfTask: (task: string) => ThreadId | undefined;
   readonly #open = new Map<string, Call>();
   /** Thread of each call, kept after its result. */
   readonly #threads = new Map<string, ThreadId | null>();
 
-  constructor(emit: Emit, names: ToolNames, judge: Judge) {
+  constructor(
+    emit: Emit,
+    names: ToolNames,
+    judge: Judge,
+    threadOfTask: (task: string) => ThreadId | undefined = () => undefined,
+  ) {
     this.#emit = emit;
     this.#names = names;
     this.#judge = judge;
+    this.#threadOfTask = threadOfTask;
   }
 
   bareName(full: string): string {
@@ -112,7 +126,9 @@ export class Calls {
       this.#emit.event(thread, { type: "agent.custom_tool_use", ...use }, eventId);
       return;
     }
-    const { permission, evaluation, verdict, approval } = this.#judge({ ...tool, input, thread });
+    const to = tool.name === "SendMessage" ? input["to"] : undefined;
+    const reaches = typeof to === "string" ? this.#threadOfTask(to) : undefined;
+    const { permission, evaluation, verdict, approval } = this.#judge({ ...tool, input, thread, reaches });
     const tandem = { ...use.tandem, ...(verdict && { verdict }), ...(approval && { approval }) };
     if (tool.kind === "question" && permission === "ask") {
       open("question");

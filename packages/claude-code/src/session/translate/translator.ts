@@ -75,7 +75,7 @@ export class Translator {
   constructor(settings: TranslatorSettings) {
     this.#settings = settings;
     this.#emit = new Emit(settings.newEventId);
-    this.#calls = new Calls(this.#emit, settings.names, settings.judge);
+    this.#calls = new Calls(this.#emit, settings.names, settings.judge, (task) => this.#threads.ofTask(task));
     this.#answers = new Answers(this.#emit, this.#calls);
     this.#spans = new Spans(this.#emit, settings.isFree);
     this.#threads = new Threads(this.#emit, { idOf: settings.threadIdOf, primary: settings.primaryThread });

@@ -6,6 +6,7 @@ const SAID: readonly SessionEventType[] = [
   "session.thread_created",
   "session.thread_status_running",
   "session.thread_status_idle",
+  "session.thread_status_rescheduled",
   "session.thread_status_terminated",
 ];
 

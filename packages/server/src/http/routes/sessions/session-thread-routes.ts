@@ -1,4 +1,3 @@
-import { RequestError } from "@tandem/protocol";
 import { findThread, inLog } from "../../events/find-thread.ts";
 import { listEvents, shownTypes } from "../../events/list-events.ts";
 import { openSessionStream } from "../../events/open-session-stream.ts";
@@ -26,14 +25,10 @@ export const sessionThreadRoutes: Route[] = [
   }),
   jsonRoute("sessions.threads.archive", {
     scope: "run",
-    at: "here",
-    summary: "Refused: a thread ends with its session",
-    handle: async ({ engine, params }) => {
-      await findThread(engine.sessions, params.session_id, params.thread_id);
-      throw new RequestError("not_supported", "A thread cannot be archived by itself.", {
-        fix: "Archive its session instead.",
-      });
-    },
+    at: "writer",
+    summary: "Archive the idle thread of a subagent: it ends for good; 409 for the primary one",
+    handle: ({ engine, params, token }) =>
+      engine.sessions.archiveThread(params.session_id, params.thread_id, token.name),
   }),
   jsonRoute("sessions.threads.events.list", {
     scope: "read",

@@ -5,7 +5,10 @@ const child = ({ finished }: SweepStage) => [finished.childThread, { session_id:
 export const sessionThreads: Probes = {
   "beta.sessions.threads.retrieve": (client, stage) => client.beta.sessions.threads.retrieve(...child(stage)),
   "beta.sessions.threads.list": (client, stage) => client.beta.sessions.threads.list(stage.finished.session),
-  "beta.sessions.threads.archive": (client, stage) => client.beta.sessions.threads.archive(...child(stage)),
+  "beta.sessions.threads.archive": {
+    run: (client, stage) => client.beta.sessions.threads.archive(...child(stage)),
+    note: "only idle threads; 409 for the primary one",
+  },
   "beta.sessions.threads.events.list": (client, stage) => client.beta.sessions.threads.events.list(...child(stage)),
   "beta.sessions.threads.events.stream": {
     run: async (client, stage) => {
