@@ -10,8 +10,13 @@ type Event = EventSendParams["events"][number];
 /** To a session without a turn, which an interrupt or a refused event leaves as it is. */
 const send =
   (event: Event): Call =>
-  async (client, stage) =>
-    client.beta.sessions.events.send(await stage.session(), { events: [event] });
+  async (client, stage) => {
+    const session = await stage.session();
+    const answer = await client.beta.sessions.events.send(session, { events: [event] });
+    // An outcome starts a turn, which would take the replies that later probes prepare.
+    await client.beta.sessions.archive(session);
+    return answer;
+  };
 
 const content = (words: string) => [{ type: "text" as const, text: words }];
 
