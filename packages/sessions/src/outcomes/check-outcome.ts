@@ -77,5 +77,4 @@ function asText(bytes: Uint8Array): string | undefined {
   }
 }
 
-const invalid = (message: string): RequestError =>
-  new RequestError("invalid_request", `${message.charAt(0).toUpperCase()}${message.slice(1)}.`);
+const invalid = (message: string): RequestError => new RequestError("invalid_request", `${message}.`);

@@ -170,5 +170,4 @@ const answersCall = (event: ClientEvent | SessionEvent, id: string): boolean =>
   (event.type === "user.tool_confirmation" && event.tool_use_id === id) ||
   (event.type === "user.custom_tool_result" && event.custom_tool_use_id === id);
 
-const invalid = (message: string): RequestError =>
-  new RequestError("invalid_request", `${message.charAt(0).toUpperCase()}${message.slice(1)}.`);
+const invalid = (message: string): RequestError => new RequestError("invalid_request", `${message}.`);

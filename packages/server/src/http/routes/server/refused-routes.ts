@@ -8,7 +8,7 @@ const resource = (name: string, what: string, instead = ""): RefusedRoute => ({
   reason: `Tandem has no ${what}.${instead && ` ${instead}`}`,
 });
 
-const THE_API = "Tandem serves Anthropic's Managed Agents API under /v1/sessions, and the Messages API.";
+const THE_API = "Tandem serves Anthropic's Managed Agents API: send messages into a session, at /v1/sessions.";
 
 /** An address that other servers have, and that people try. */
 const foreign = (path: RefusedRoute["path"], what: string, there: string = THE_API): RefusedRoute => ({
