@@ -49,7 +49,7 @@ const dying = (broken: "before the archive" | "before the commit" | "after the c
   let writes = 0;
   return {
     ...store,
-    blobs: { ...store.blobs, put: broken === "before the archive" ? die : store.blobs.put, prune: die },
+    blobs: { ...store.blobs, prune: die, ...(broken === "before the archive" && { put: die }) },
     records: {
       ...store.records,
       write: async (space, changes) => {
