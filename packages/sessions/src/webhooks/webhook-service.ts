@@ -30,6 +30,7 @@ export class WebhookService implements Webhooks {
   readonly #endpoints: WebhookEndpoints;
   readonly #sender: WebhookSender;
   readonly #queue: DeliveryQueue;
+  #synced: Promise<void> | undefined;
 
   constructor(store: Store, settings: ServiceSettings) {
     const { clock, log, hostVariables, lookup, publicMcpServers: publicOnly = false } = settings;
@@ -49,9 +50,17 @@ export class WebhookService implements Webhooks {
   }
 
   async start(): Promise<void> {
-    const records = [...this.#configured.values()].map(({ record }) => record);
-    await this.#endpoints.syncConfig(this.#settings.roots[0]!, records);
+    await this.#sync();
     this.#queue.start();
+  }
+
+  /** Copies the endpoints of the file into the store, once. A command may use them without starting the engine. */
+  #sync(): Promise<void> {
+    const records = [...this.#configured.values()].map(({ record }) => record);
+    return (this.#synced ??= this.#endpoints.syncConfig(this.#settings.roots[0]!, records).catch((error: unknown) => {
+      this.#synced = undefined;
+      throw error;
+    }));
   }
 
   stop(): Promise<void> {
@@ -59,6 +68,7 @@ export class WebhookService implements Webhooks {
   }
 
   async list(): Promise<WebhookEndpoint[]> {
+    await this.#sync();
     const own = (await this.#endpoints.list()).filter(({ kind }) => kind === "standard");
     return Promise.all(own.toReversed().map((endpoint) => this.#view(endpoint)));
   }
