@@ -107,9 +107,13 @@ export class SessionResourceService implements SessionResources {
       actor.change(async (row) => {
         const found = find(row, resource);
         if (actor.running) {
-          throw new RequestError("conflict", "A resource cannot be removed while a turn is running.", {
-            fix: "Interrupt it, or wait until it is idle.",
-          });
+          throw new RequestError(
+            "conflict",
+            "A resource cannot be removed while a turn is running or waits for an answer.",
+            {
+              fix: "Answer or interrupt it, or wait until it ends.",
+            },
+          );
         }
         if (found.type === "memory_store") {
           throw new RequestError("invalid_request", "A memory store stays mounted until its session is deleted.");

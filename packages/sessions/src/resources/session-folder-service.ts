@@ -102,9 +102,13 @@ export class SessionFolderService implements SessionFolder {
     await this.#dependencies.actors.with(id, (actor) =>
       actor.change(async (row) => {
         if (actor.running) {
-          throw new RequestError("conflict", "Files cannot be changed while a turn is running.", {
-            fix: "Interrupt it, or wait until it is idle.",
-          });
+          throw new RequestError(
+            "conflict",
+            "Files cannot be changed while a turn is running or waits for an answer.",
+            {
+              fix: "Answer or interrupt it, or wait until it ends.",
+            },
+          );
         }
         const before = await this.#checkpoint(row, "before");
         const change = await work(row.folder);
