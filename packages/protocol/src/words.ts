@@ -181,6 +181,8 @@ export const SESSION_METADATA = {
   onQuota: "tandem.on_quota",
   /** The expiry of an approval, such as `8h`; by default none. */
   approvalExpiry: "tandem.approval_expiry",
+  /** A client answers every tool call within this time, such as `30s`; a call without an answer is denied. */
+  policyHook: "tandem.policy_hook",
   /** `off`: the agent cannot ask questions, for unattended work. */
   questions: "tandem.questions",
   /** The name of its worktree's branch after `tandem/`; by default the session's id. */

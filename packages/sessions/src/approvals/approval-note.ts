@@ -29,16 +29,22 @@ export function approvalNote(
   const suggestion = kind === "tool" ? book?.suggest(call) : undefined;
   return {
     kind,
-    expires_at: expiryOf(row, expire, clock),
+    expires_at: expiryOf(row, kind, expire, clock),
     ...(diff && { diff }),
     ...(kind === "plan" && typeof plan === "string" && { plan }),
     ...(suggestion && { suggestion }),
   };
 }
 
-/** The session's own setting takes precedence over the project's. */
-function expiryOf({ metadata }: SessionRow, expire: number | undefined, clock: Clock): string | null {
-  const own = metadata[SESSION_METADATA.approvalExpiry];
+/** The session's own setting takes precedence over the project's. A policy hook's deadline is for calls, not for people. */
+function expiryOf(
+  { metadata }: SessionRow,
+  kind: ApprovalNote["kind"],
+  expire: number | undefined,
+  clock: Clock,
+): string | null {
+  const hook = kind === "tool" ? metadata[SESSION_METADATA.policyHook] : undefined;
+  const own = hook ?? metadata[SESSION_METADATA.approvalExpiry];
   const ms = own === undefined ? expire : duration.parse(own);
   return ms === undefined ? null : new Date(clock.now() + ms).toISOString();
 }

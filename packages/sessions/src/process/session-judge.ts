@@ -2,6 +2,7 @@ import { homedir } from "node:os";
 import type { AllowedCall, Decision, HostServer } from "@tandem/claude-code";
 import { denyInsteadOfAsking, judgeCall, type JudgedCall, type RuleBook } from "@tandem/policy";
 import { SESSION_METADATA, type ThreadId } from "@tandem/protocol";
+import { asksPerson } from "../approvals/approval-note.ts";
 import { CallRefused } from "../approvals/call-refused.ts";
 import { isReadOnly } from "../mounts/read-only-mounts.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
@@ -40,7 +41,8 @@ export function sessionJudge({ writer, settings, book, processSetup, hostServers
     const decision = processSetup.judge(call, judgeCall(call, { ...judges, session }));
     const mode = session.metadata[SESSION_METADATA.permissionMode] ?? judges.mode;
     if (isReadOnly(call, session)) return { ...decision, permission: "deny" };
-    return mode === "dontAsk" ? denyInsteadOfAsking(call, decision) : decision;
+    const judged = mode === "dontAsk" ? denyInsteadOfAsking(call, decision) : decision;
+    return session.metadata[SESSION_METADATA.policyHook] === undefined ? judged : askClient(call, judged);
   };
 }
 
@@ -49,6 +51,14 @@ const ARCHIVED = {
   by: "policy",
   why: "A person archived this subagent's thread: it takes no more messages. Start a new subagent if you need one.",
 } as const;
+
+/** Under a policy hook, a client decides about calls that are allowed or need approval. Denied ones are not asked about. */
+function askClient(call: JudgedCall, decision: Decision): Decision {
+  if (decision.permission === "deny" || asksPerson(call)) return decision;
+  const reason = decision.permission === "ask" && decision.verdict ? `${decision.verdict.why} ` : "";
+  const why = `${reason}A client decides about every call of this session (policy hook).`;
+  return { ...decision, permission: "ask", verdict: { action: "ask", by: "hook", why } };
+}
 
 /**
  * Judges a call that a person allowed some time ago. Rules may have changed since, and no person is asked again: a denial of

@@ -86,6 +86,9 @@ export function checkMetadata(metadata: Record<string, string>): void {
     if (key === SESSION_METADATA.questions && value !== "on" && value !== "off") {
       throw invalid(`metadata.${key}: expected "on" or "off"`);
     }
+    if (key === SESSION_METADATA.policyHook && !(duration.safeParse(value).data ?? 0)) {
+      throw invalid(`metadata.${key}: expected the time that a client has for an answer, such as 30s or 5m`);
+    }
     if (key === SESSION_METADATA.approvalExpiry && !duration.safeParse(value).success) {
       throw invalid(`metadata.${key}: expected a duration such as 30m, 8h or 2d`);
     }

@@ -2,7 +2,6 @@ import { betaZodTool } from "@anthropic-ai/sdk/helpers/beta/zod";
 import type { EventSendParams } from "@anthropic-ai/sdk/resources/beta/sessions/events";
 import { text, toolUse } from "@tandem/rehearsal";
 import { z } from "zod";
-import { collectUntil, requiresAction } from "../../../testing/collect-stream.ts";
 import type { Call, Probes } from "../probe.ts";
 
 type Event = EventSendParams["events"][number];
@@ -68,12 +67,9 @@ export const sessionEvents: Probes = {
       });
       stage.rehearsal.use([toolUse("mcp__tandem__weather", {}), text("It shines.")]);
       const session = await stage.session({}, { tools: [WEATHER] });
-      const stream = await client.beta.sessions.events.stream(session);
       await stage.say(session, "How is the weather?");
-      // A runner that starts before the turn may take the session for idle.
-      await collectUntil(stream, requiresAction);
       const results = [];
-      for await (const done of client.beta.sessions.events.toolRunner(session, { tools: [tool], maxIdleMs: 50 })) {
+      for await (const done of client.beta.sessions.events.toolRunner(session, { tools: [tool], maxIdleMs: 2_000 })) {
         results.push(done);
       }
       if (results.length !== 1) throw new Error("The tool did not run.");
