@@ -287,58 +287,9 @@ export {
   type UploadName,
 } from "./api/contract.ts";
 export type { Halt } from "./api/budgets.ts";
-export { MEMORY_SCOPES, type ContextMemory } from "./api/context/context-memories.ts";
-export type { Passage, WikiPage, WikiPageSummary } from "./api/context/context-pages.ts";
-export {
-  SEARCH_KINDS,
-  searchHit,
-  type ContextHit,
-  type ContextOverview,
-  type JoinPath,
-  type SqlAnswer,
-  type TableDescription,
-  type TableGraph,
-  type TableSummary,
-} from "./api/context/context.ts";
 export { measureFormula, metricFormula } from "./metric-formula.ts";
-export {
-  EVAL_ARMS,
-  type EvalArm,
-  type EvalChecks,
-  type EvalComparison,
-  type EvalFileSummary,
-  evalReport,
-  type EvalReport,
-  type EvalResult,
-  type EvalScore,
-  type EvalTally,
-  type EvalTrial,
-} from "./api/context/evals.ts";
-export {
-  metricAnswer,
-  metricQuestion,
-  metricSummary,
-  type MetricAnswer,
-  type MetricDefinition,
-  type MetricField,
-  type MetricProblem,
-  type MetricSummary,
-} from "./api/context/metrics.ts";
-export { metricQuery, METRIC_RANGES, type MetricFilter, type MetricQuery } from "./api/context/metric-query.ts";
-export {
-  statementVerdict,
-  VERDICTS,
-  type StatementVerdict,
-  type VerdictKind,
-  type VerdictPart,
-} from "./api/context/verdict.ts";
 export type { CredentialsReport } from "./api/credentials.ts";
-export { evidence, type Evidence } from "./api/context/evidence.ts";
-export type { ConnectionTest, SourceTest } from "./api/context/context-setup.ts";
-export type { Job, JobEvent, JobPlan } from "./api/context/jobs.ts";
 export type { KnownMcpServer } from "./api/mcp-servers.ts";
-export { MEMORY_STORE_PAIRS } from "./api/context/memory-stores.ts";
-export { VERSION_OPERATIONS, type MemoryActor } from "./api/context/memory-versions.ts";
 export { MODEL_LINES, type Model } from "./api/models.ts";
 export type { NotificationTarget } from "./api/notifications.ts";
 export type { WebhookDeliveryView, WebhookEndpointView } from "./api/webhooks.ts";
@@ -349,19 +300,6 @@ export {
   type SessionOutcome,
   type UsageOfDay,
 } from "./api/overview.ts";
-export {
-  ASPECTS,
-  HUNK_KINDS,
-  HUNK_ORIGINS,
-  PROPOSAL_FILES,
-  PROPOSAL_STATES,
-  type Change,
-  type Decision,
-  type Hunk,
-  type HunkGroup,
-  type Proposal,
-  type ProposalSummary,
-} from "./api/context/proposals.ts";
 export type { TestedCall } from "./api/rules.ts";
 export {
   triggerFilter,
@@ -375,7 +313,6 @@ export {
   type TriggerVerification,
   type TriggerWithSecret,
 } from "./api/triggers.ts";
-export { runEvent, type RunEvent } from "./api/context/run-event.ts";
 export { STATUS_EVENTS, StatusTimes, type SessionTimes } from "./events/status-times.ts";
 export { ANTHROPIC_EVENT_TYPES, isOwnType, PREVIEWS, type StreamFrame } from "./api/sessions/session-events.ts";
 export type { FileChange, FolderEntry, FolderFile } from "./api/sessions/session-folder.ts";
@@ -427,3 +364,5 @@ export {
   type StoreMemories,
   type VersionActor,
 } from "./memory/memory-store.ts";
+// The context has its own list, because this file would be too long.
+export * from "./api/context/index.ts";
