@@ -97,6 +97,10 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, CommandEn
       description: "Define the agents that sessions use.",
       load: () => import("./commands/sessions/agents.ts"),
     },
+    deployments: {
+      description: "Run agents on a schedule.",
+      load: () => import("./commands/sessions/deployments.ts"),
+    },
     skills: {
       description: "Upload, list, download and remove skills of agents.",
       load: () => import("./commands/sessions/skills.ts"),

@@ -9,6 +9,17 @@ import type { LiveItem, SessionsClient } from "./sessions-client.ts";
 const MAX_EVENTS = 20_000;
 const PAGE = 1_000;
 
+const byLocalActor = (deployments: Engine["deployments"]): Omit<Engine["deployments"], "run"> => ({
+  create: (params) => deployments.create(params, localActor()),
+  get: (id) => deployments.get(id),
+  update: (id, params) => deployments.update(id, params, localActor()),
+  archive: (id) => deployments.archive(id, localActor()),
+  pause: (id) => deployments.pause(id, localActor()),
+  unpause: (id) => deployments.unpause(id, localActor()),
+  list: (query) => deployments.list(query),
+  runs: deployments.runs,
+});
+
 /** A client of the engine in this process, which holds sessions as `holder`. `close` stops the engine. */
 export function createLocalClient(
   engine: Engine,
@@ -39,6 +50,14 @@ export function createLocalClient(
     rules: engine.rules,
     skills: engine.skills,
     triggers: engine.triggers,
+    deployments: {
+      ...byLocalActor(engine.deployments),
+      run: async () => {
+        throw new RequestError("unavailable", "A run needs a running server: its session outlives this command.", {
+          fix: "Start one with `tandem up`.",
+        });
+      },
+    },
     mcpServers: engine.mcpServers,
     sessions: {
       create: (params) => sessions.create(params, localActor()),

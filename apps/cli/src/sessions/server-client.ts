@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AsyncQueue } from "./async-queue.ts";
 import { readAuditExport } from "./read-audit-export.ts";
 import type { ServerConnection } from "./server-connection.ts";
+import { deploymentsOf } from "./server-deployments.ts";
 import { skillsOf } from "./server-skills.ts";
 import { webhooksOf } from "./server-webhooks.ts";
 import { isDelta, type LiveItem, type SessionsClient } from "./sessions-client.ts";
@@ -106,6 +107,7 @@ export function createServerClient(server: ServerConnection): SessionsClient {
         api.call("rules.test", { body: { call, session_id: sessionId, agent_id: agentId, folder, mode } }),
     },
     skills: skillsOf(server),
+    deployments: deploymentsOf(server),
     mcpServers: {
       list: async () => (await api.call("mcp_servers.list")).data,
       get: (id) => api.call("mcp_servers.retrieve", { params: { mcp_server_id: id } }),

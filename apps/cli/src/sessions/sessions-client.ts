@@ -22,6 +22,7 @@ export interface SessionsClient extends AsyncDisposable {
   readonly rules: Pick<Engine["rules"], "list" | "add" | "remove" | "test">;
   readonly skills: Engine["skills"];
   readonly triggers: Omit<Engine["triggers"], "receive">;
+  readonly deployments: Engine["deployments"];
   readonly mcpServers: Engine["mcpServers"];
   readonly killSwitch: Omit<Engine["killSwitch"], "heed">;
   readonly worktrees: Engine["worktrees"];
