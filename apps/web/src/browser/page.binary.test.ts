@@ -5,6 +5,7 @@ import { testComposer } from "./testing/suites/composer.ts";
 import { testKeyboard } from "./testing/suites/keyboard.ts";
 import { testLateJoin } from "./testing/suites/late-join.ts";
 import { testReconnect } from "./testing/suites/reconnect.ts";
+import { testSchedules } from "./testing/suites/schedules.ts";
 import { testSecurity } from "./testing/suites/security.ts";
 import { testSessionLifecycle } from "./testing/suites/session-lifecycle.ts";
 import { testSettings } from "./testing/suites/settings.ts";
@@ -31,6 +32,9 @@ describe.skipIf(browserPath === undefined)("the page", () => {
   // Before the first session: it expects a server that has had none, and no failure yet.
   describe("settings", () => {
     testSettings(shared, () => hook!);
+  });
+  describe("schedules", () => {
+    testSchedules(shared);
   });
   describe("session lifecycle, by mouse", () => {
     testSessionLifecycle(shared);

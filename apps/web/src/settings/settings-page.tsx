@@ -10,6 +10,7 @@ const PAGES: Readonly<Record<SettingsName, LazyExoticComponent<ComponentType>>> 
   status: lazy(() => import("./status/status-page.tsx")),
   agents: lazy(() => import("./agents/agents-page.tsx")),
   skills: lazy(() => import("./skills/skills-page.tsx")),
+  schedules: lazy(() => import("./schedules/schedules-page.tsx")),
   models: lazy(() => import("./models-page.tsx")),
   environments: lazy(() => import("./environments-page.tsx")),
   rules: lazy(() => import("./rules/rules-page.tsx")),

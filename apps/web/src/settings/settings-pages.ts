@@ -3,6 +3,7 @@ export const SETTINGS_PAGES = [
   { name: "status", label: "Status" },
   { name: "agents", label: "Agents" },
   { name: "skills", label: "Skills" },
+  { name: "schedules", label: "Schedules" },
   { name: "models", label: "Models" },
   { name: "environments", label: "Environments" },
   { name: "rules", label: "Rules" },

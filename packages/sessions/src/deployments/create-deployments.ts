@@ -15,6 +15,7 @@ import type { Triggers } from "../triggers/triggers.ts";
 import { DeploymentRecords } from "./deployment-records.ts";
 import { DeploymentService } from "./deployment-service.ts";
 import { DueRuns } from "./due-runs.ts";
+import { ResourceTokens } from "./resource-tokens.ts";
 import { RunStarter } from "./run-starter.ts";
 import { Scheduler } from "./scheduler.ts";
 
@@ -39,7 +40,8 @@ export function createDeployments(parts: DeploymentParts): {
   const { store, agents, sessions, secrets, killSwitch, note, settings } = parts;
   const { clock, log } = settings;
   const records = new DeploymentRecords(store.records);
-  const starter = new RunStarter({ records, sessions, store, agents, clock });
+  const tokens = new ResourceTokens(secrets);
+  const starter = new RunStarter({ records, sessions, store, agents, tokens, clock });
   const halted = () => killSwitch.state();
   const due = new DueRuns({ records, agents, halted, fits: fitsHere(parts), clock });
   const scheduler = new Scheduler({ records, due, starter, log, clock });
@@ -48,6 +50,7 @@ export function createDeployments(parts: DeploymentParts): {
     agents,
     sessions,
     starter,
+    tokens,
     refuseIfStopped: () => killSwitch.refuse(),
     reschedule: () => void scheduler.look(),
     note,

@@ -22,6 +22,7 @@ import { untilWritten, type DeploymentRecords } from "./deployment-records.ts";
 import { deploymentView, runView } from "./deployment-view.ts";
 import type { DeploymentQuery, Deployments, RunQuery } from "./deployments.ts";
 import { readFiltered } from "./read-filtered.ts";
+import type { ResourceTokens } from "./resource-tokens.ts";
 import { newRun } from "./run-records.ts";
 import type { RunStarter } from "./run-starter.ts";
 import { sessionOfRun } from "./session-of-run.ts";
@@ -36,6 +37,7 @@ interface DeploymentServiceDependencies {
   agents: Pick<AgentCatalogue, "get">;
   sessions: Pick<Sessions, "check">;
   starter: RunStarter;
+  tokens: ResourceTokens;
   /** Throws if everything is stopped. */
   refuseIfStopped: () => Promise<void>;
   /** Looks at the schedules again. */
@@ -59,7 +61,7 @@ export class DeploymentService implements Deployments {
   }
 
   async create(params: DeploymentCreateParams, by?: string, id = newId("deployment")): Promise<Deployment> {
-    const { records, clock } = this.#dependencies;
+    const { records, tokens, clock } = this.#dependencies;
     const at = isoNow(clock);
     const stored: StoredDeployment = {
       id,
@@ -68,7 +70,7 @@ export class DeploymentService implements Deployments {
       agent: await this.#pin(params.agent),
       environmentId: params.environment_id,
       initialEvents: params.initial_events,
-      resources: params.resources ?? [],
+      ...(await tokens.seal(id, params.resources ?? [])),
       vaultIds: params.vault_ids ?? [],
       budget: params.budget ?? null,
       metadata: params.metadata ?? {},
@@ -103,7 +105,7 @@ export class DeploymentService implements Deployments {
         agent: agent ?? current.agent,
         environmentId: params.environment_id ?? current.environmentId,
         initialEvents: params.initial_events ?? current.initialEvents,
-        resources: params.resources === undefined ? current.resources : (params.resources ?? []),
+        ...(params.resources !== undefined && (await this.#dependencies.tokens.seal(id, params.resources ?? []))),
         vaultIds: params.vault_ids === undefined ? current.vaultIds : (params.vault_ids ?? []),
         budget: params.budget === undefined ? current.budget : params.budget,
         metadata: params.metadata ? mergeMetadata(current.metadata, params.metadata) : current.metadata,
@@ -272,7 +274,8 @@ export class DeploymentService implements Deployments {
     const parsed = agentMetadata.safeParse(stored.metadata);
     if (!parsed.success) throw invalid(`metadata: ${parsed.error.issues[0]?.message ?? "too large"}`);
     checkMetadata(stored.metadata);
-    await this.#dependencies.sessions.check(sessionOfRun(stored));
+    const { sessions, tokens } = this.#dependencies;
+    await sessions.check(sessionOfRun({ ...stored, resources: await tokens.open(stored) }));
   }
 
   async #checkCount(): Promise<void> {

@@ -38,7 +38,7 @@ export function deploymentView(
       upcoming_runs_at: times.map((time) => new Date(time).toISOString()),
     },
     budget: stored.budget,
-    resources: stored.resources.map(withoutToken),
+    resources: stored.resources,
     vault_ids: stored.vaultIds,
     metadata: stored.metadata,
     status: stored.paused && stored.archivedAt === null ? "paused" : "active",
@@ -47,12 +47,6 @@ export function deploymentView(
     updated_at: stored.updatedAt,
     archived_at: stored.archivedAt,
     tandem: { warnings: agent ? warningsOf(agent, stored.metadata[SESSION_METADATA.permissionMode] ?? mode) : [] },
-  };
-}
-
-function withoutToken(resource: StoredDeployment["resources"][number]): { type: string } {
-  return Object.fromEntries(Object.entries(resource).filter(([key]) => key !== "authorization_token")) as {
-    type: string;
   };
 }
 

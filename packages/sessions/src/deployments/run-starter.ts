@@ -10,6 +10,8 @@ import type { Clock } from "../host/clock.ts";
 import type { AgentCatalogue } from "../resources/agents.ts";
 import { untilWritten, type DeploymentRecords } from "./deployment-records.ts";
 import { LATE_MS } from "./due-times.ts";
+import type { RunOfDeployment } from "../resources/sessions.ts";
+import type { ResourceTokens } from "./resource-tokens.ts";
 import { CLAIM_MS, claimEnd, missedError } from "./run-records.ts";
 import { isPausing, runErrorOf } from "./run-error.ts";
 import { checkReferences, sessionOfRun } from "./session-of-run.ts";
@@ -20,12 +22,13 @@ const MAX_ATTEMPTS = 10;
 interface RunStarterDependencies {
   records: DeploymentRecords;
   sessions: {
-    createForRun(params: SessionCreateParams, run: { by: string; id: SessionId; deployment: string }): Promise<void>;
+    createForRun(params: SessionCreateParams, run: RunOfDeployment): Promise<void>;
     /** Removes the folder that an interrupted creation left. */
     discardFolder(id: SessionId): Promise<void>;
   };
   store: { sessions: Pick<SessionStore, "get">; files: Pick<FileStore, "get"> };
   agents: Pick<AgentCatalogue, "get">;
+  tokens: Pick<ResourceTokens, "open">;
   clock: Clock;
 }
 
@@ -87,7 +90,7 @@ export class RunStarter {
   }
 
   async #create(run: StartingRun): Promise<Outcome> {
-    const { records, sessions, store, agents } = this.#dependencies;
+    const { records, sessions, store, agents, tokens } = this.#dependencies;
     const { by, session: id, deployment, attempts } = run;
     try {
       const stored = (await records.get(deployment)).value;
@@ -95,7 +98,7 @@ export class RunStarter {
         const outcome = await this.#afterCrash(run, stored);
         if (outcome) return outcome;
       }
-      const definition = { ...stored, agent: run.agent };
+      const definition = { ...stored, agent: run.agent, resources: await tokens.open(stored) };
       await checkReferences(definition, { agents, files: store.files });
       await sessions.createForRun(sessionOfRun(definition, run.cause), { by, id, deployment });
       return { session: id };

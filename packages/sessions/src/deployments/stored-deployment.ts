@@ -11,6 +11,7 @@ import {
   type SessionId,
 } from "@tandem/protocol";
 import { z } from "zod";
+import { storedTokens } from "./resource-tokens.ts";
 
 // The records of deployments. Names are stored, so they do not change.
 
@@ -26,6 +27,7 @@ export const storedDeployment = z.object({
   environmentId: z.string(),
   initialEvents: events,
   resources: resources.unwrap(),
+  tokens: storedTokens,
   vaultIds: z.array(z.string()),
   budget: budget.unwrap().unwrap().nullable(),
   metadata: z.record(z.string(), z.string()),

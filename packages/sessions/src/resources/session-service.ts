@@ -37,7 +37,7 @@ import { draftSession, type SessionDraft } from "./session-draft.ts";
 import { SessionFolderService } from "./session-folder-service.ts";
 import type { SessionPlaces } from "./session-places.ts";
 import { sentBy } from "./sent-by.ts";
-import type { RetriedSend, SessionFolder, Sessions } from "./sessions.ts";
+import type { RetriedSend, RunOfDeployment, SessionFolder, Sessions } from "./sessions.ts";
 import { inQueueOrder, SentEvents } from "./sent-events.ts";
 import { sessionView, threadView } from "../log/session-view.ts";
 import type { SessionOptions } from "./session-options.ts";
@@ -91,21 +91,15 @@ export class SessionService implements Sessions {
     return this.#create(params, by, id);
   }
 
-  /**
-   * Creates the session of a deployment's run. Idempotent: the run has chosen the id, so a retry after a crash, or a second
-   * process, finds the session that is there.
-   */
-  async createForRun(
-    params: SessionCreateParams,
-    run: { by: string; id: SessionId; deployment: string },
-  ): Promise<void> {
-    if (await this.#dependencies.store.sessions.get(run.id)) return;
-    await this.#create(params, run.by, run.id, run.deployment);
+  /** Creates the session of a deployment's run. Idempotent, because the run has chosen the id: a retry finds the session. */
+  async createForRun(params: SessionCreateParams, { by, id, deployment }: RunOfDeployment): Promise<void> {
+    if (!(await this.#dependencies.store.sessions.get(id))) await this.#create(params, by, id, deployment);
   }
 
-  /** Removes the folder that an interrupted `createForRun` left. */
-  discardFolder(id: SessionId): Promise<void> {
-    return this.#dependencies.places.discard(id);
+  /** Removes what an interrupted `createForRun` left: its folder, and tokens of repositories. */
+  async discardFolder(id: SessionId): Promise<void> {
+    await this.#dependencies.mounts.undo({ id, folder: "" }, []);
+    await this.#dependencies.places.discard(id);
   }
 
   async check(params: SessionCreateParams): Promise<void> {
@@ -131,10 +125,7 @@ export class SessionService implements Sessions {
       resources: [],
     };
     try {
-      row = {
-        ...row,
-        resources: await this.#dependencies.mounts.mount(row, draft.resources),
-      };
+      row = { ...row, resources: await this.#dependencies.mounts.mount(row, draft.resources) };
       const checked = draft.inbox.map(async (event, index) => {
         if (event.type === "user.message") return this.#dependencies.commands.check(row, event);
         if (event.type !== "user.define_outcome") return event;

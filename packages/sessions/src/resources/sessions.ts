@@ -21,6 +21,13 @@ import type { SessionResources } from "../mounts/session-resources.ts";
 import type { FeedItem } from "../log/feed.ts";
 import type { PreviewListener } from "../log/delta-hub.ts";
 
+/** The run of a deployment that a session is created for. */
+export interface RunOfDeployment {
+  by: string;
+  id: SessionId;
+  deployment: string;
+}
+
 export interface Sessions {
   /** Here and below, `by` is the caller's name for the log. */
   create(params: SessionCreateParams, by?: string, id?: SessionId): Promise<Session>;

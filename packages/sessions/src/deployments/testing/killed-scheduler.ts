@@ -68,6 +68,7 @@ export async function runProcess(world: World, killAt = Infinity): Promise<{ ste
   const starter = new RunStarter({
     records,
     agents,
+    tokens: { open: async ({ resources }) => resources },
     store: {
       sessions: { get: async (id) => (sessions.has(id) ? ({ id } as never) : undefined) },
       files: { get: async () => undefined },
@@ -102,6 +103,7 @@ export function deploymentOf(clock: Clock, expression: string, timezone = "UTC")
     environmentId: "env_local",
     initialEvents: [{ type: "user.message", content: [{ type: "text", text: "Hello" }] }],
     resources: [],
+    tokens: {},
     vaultIds: [],
     budget: null,
     metadata: {},

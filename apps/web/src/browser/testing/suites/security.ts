@@ -157,6 +157,7 @@ export function testSecurity(shared: () => PageStage): void {
       "/compare?a=1",
       "/context/wiki/a.b",
       "/settings/rules",
+      "/settings/schedules",
       "/nowhere",
     ]) {
       const response = await fetch(`${stage.url}${path}`);

@@ -1,0 +1,160 @@
+import type { Deployment } from "@tandem/protocol";
+import { useState } from "react";
+import { api } from "../../api/client.ts";
+import { useAgents, useEnvironments } from "../../api/lists.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Field, TextArea, TextInput } from "../../ui/field.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { Select } from "../../ui/select.tsx";
+import { ownZone, previewSchedule } from "./schedule-text.ts";
+import { useChange } from "./use-deployments.ts";
+
+interface Form {
+  name: string;
+  agent: string;
+  environment: string;
+  message: string;
+  expression: string;
+  timezone: string;
+  dollars: string;
+}
+
+function formOf(deployment: Deployment | undefined): Form {
+  const [first] = deployment?.initial_events ?? [];
+  const content = (first?.["content"] ?? []) as readonly { text?: string }[];
+  const cents = deployment?.budget?.max_list_cost.amount;
+  return {
+    name: deployment?.name ?? "",
+    agent: deployment?.agent.id ?? "",
+    environment: deployment?.environment_id ?? "env_local",
+    message: content.map(({ text }) => text ?? "").join("\n"),
+    expression: deployment ? (deployment.schedule?.expression ?? "") : "0 9 * * 1-5",
+    timezone: deployment?.schedule?.timezone ?? ownZone(),
+    dollars: cents === undefined ? "" : String(Number(cents) / 100),
+  };
+}
+
+/** Creates a schedule, or changes one. */
+export function ScheduleDialog({ deployment, onClose }: { deployment?: Deployment; onClose: () => void }) {
+  const agents = useAgents();
+  const environments = useEnvironments();
+  const [before] = useState(() => formOf(deployment));
+  const [form, setForm] = useState(before);
+  const set = (part: Partial<Form>): void => setForm({ ...form, ...part });
+  const agent = form.agent || agents.data?.[0]?.id || "";
+  const expression = form.expression.trim();
+  const preview = expression === "" ? undefined : previewSchedule(expression, form.timezone.trim());
+  const save = useChange(async () => {
+    const schedule = expression === "" ? null : { type: "cron" as const, expression, timezone: form.timezone.trim() };
+    const message = [
+      { type: "user.message" as const, content: [{ type: "text" as const, text: form.message.trim() }] },
+    ];
+    const cents = Math.round(Number(form.dollars) * 100);
+    const budget =
+      cents > 0 ? { type: "limit" as const, max_list_cost: { amount: String(cents), currency: "USD" as const } } : null;
+    const body = { name: form.name.trim(), environment_id: form.environment, schedule, budget };
+    if (!deployment) return api.call("deployments.create", { body: { ...body, agent, initial_events: message } });
+    return api.call("deployments.update", {
+      params: { deployment_id: deployment.id },
+      body: {
+        ...body,
+        // An unchanged agent stays at its version, and unchanged events may have parts that this form does not show.
+        ...(agent !== before.agent && { agent }),
+        ...(form.message !== before.message && { initial_events: message }),
+      },
+    });
+  }, onClose);
+  const isReady =
+    form.name.trim() !== "" && agent !== "" && form.message.trim() !== "" && (preview === undefined || preview.isValid);
+  return (
+    <Dialog
+      isOpen
+      onOpenChange={onClose}
+      title={deployment ? `Edit ${deployment.name}` : "New schedule"}
+      footer={
+        <Button look="primary" disabled={!isReady || save.isPending} onClick={() => save.mutate(undefined)}>
+          {deployment ? "Save" : "Create"}
+        </Button>
+      }
+    >
+      <div className="space-y-3">
+        <Field label="Name">
+          {(ids) => <TextInput {...ids} value={form.name} onChange={(event) => set({ name: event.target.value })} />}
+        </Field>
+        <Field label="Agent" hint="The current version is used until you choose the agent again.">
+          {(ids) => (
+            <Select
+              {...ids}
+              className="w-full"
+              value={agent}
+              onChange={(value) => set({ agent: value })}
+              options={(agents.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+            />
+          )}
+        </Field>
+        <Field label="Environment">
+          {(ids) => (
+            <Select
+              {...ids}
+              className="w-full"
+              value={form.environment}
+              onChange={(environment) => set({ environment })}
+              options={(environments.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+            />
+          )}
+        </Field>
+        <Field label="What should the agent do?">
+          {(ids) => (
+            <TextArea
+              {...ids}
+              rows={3}
+              value={form.message}
+              onChange={(event) => set({ message: event.target.value })}
+            />
+          )}
+        </Field>
+        <Field label="Cron" hint="Minute, hour, day of month, month, day of week. Empty: on request only.">
+          {(ids) => (
+            <TextInput
+              {...ids}
+              className="font-mono"
+              value={form.expression}
+              onChange={(event) => set({ expression: event.target.value })}
+            />
+          )}
+        </Field>
+        <Field label="Time zone">
+          {(ids) => (
+            <TextInput {...ids} value={form.timezone} onChange={(event) => set({ timezone: event.target.value })} />
+          )}
+        </Field>
+        <output className="block text-sm text-ink-soft" aria-label="Preview">
+          {preview === undefined && "Runs only when you start it."}
+          {preview?.isValid === false && <span className="text-bad">{preview.reason}</span>}
+          {preview?.isValid && (
+            <>
+              <p>{preview.words}</p>
+              <ol className="mt-1 list-inside list-decimal">
+                {preview.times.map((time) => (
+                  <li key={time}>{time}</li>
+                ))}
+              </ol>
+            </>
+          )}
+        </output>
+        <Field label="Budget per session" hint="In dollars. Empty: no limit.">
+          {(ids) => (
+            <TextInput
+              {...ids}
+              inputMode="decimal"
+              value={form.dollars}
+              onChange={(event) => set({ dollars: event.target.value })}
+            />
+          )}
+        </Field>
+        <Problem error={save.error} />
+      </div>
+    </Dialog>
+  );
+}
