@@ -87,5 +87,6 @@ type Method = (this: unknown, ...args: unknown[]) => unknown;
 
 function sentenceOf(refusal: APIError): string {
   const body: { error?: { message?: string } } | undefined = refusal.error;
-  return body?.error?.message ?? refusal.message;
+  // Ids differ in every run.
+  return (body?.error?.message ?? refusal.message).replaceAll(/\b([a-z]+)_[0-9A-Z]{20,}\b/g, "$1_…");
 }
