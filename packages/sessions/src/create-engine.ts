@@ -187,7 +187,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
   const othersMs = settings.fleet ? 1_000 + 4_000 * Math.random() : 0;
   const expiry = new ApprovalExpiry({ store, service: approvals, othersMs, log: settings.log, clock: settings.clock });
   const tenant = settings.fleet?.tenant ?? DEFAULT_TENANT;
-  const webhooks = new WebhookService(store, { tenant, ...settings });
+  const webhooks = new WebhookService(store, { tenant, secrets, ...settings });
   const worktrees = createWorktrees(store, { ...settings, stateFolder }, audit);
   const places = new SessionPlaces(roots, stateFolder, worktrees.maker, settings);
   const environments = new EnvironmentCatalogue(store.environments, places, settings.roots[0]!, settings.clock);

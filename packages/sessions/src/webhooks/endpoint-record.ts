@@ -1,5 +1,5 @@
 import { WEBHOOK_EVENTS } from "@tandem/protocol";
-import { WANTED, type RecordChange } from "@tandem/storage";
+import { sealedSecret, WANTED, type RecordChange } from "@tandem/storage";
 import { z } from "zod";
 
 export const ENDPOINT = "endpoint";
@@ -36,9 +36,9 @@ export type EndpointRecord = z.infer<typeof endpointRecord>;
 export const readEndpoint = (value: unknown): EndpointRecord => endpointRecord.parse(value);
 
 const secretRecord = z.object({
-  current: z.string(),
+  current: sealedSecret,
   /** The former secret also signs until then, so that a receiver can be changed without a gap. */
-  previous: z.object({ secret: z.string(), until: z.number() }).optional(),
+  previous: z.object({ secret: sealedSecret, until: z.number() }).optional(),
 });
 export type SecretRecord = z.infer<typeof secretRecord>;
 export const readSecretRecord = (value: unknown): SecretRecord => secretRecord.parse(value);

@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openStore, type Store } from "@tandem/storage";
+import { openStore, readKeyFile, SecretBox, type Store } from "@tandem/storage";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { TestClock } from "../testing/test-clock.ts";
 import { listenForWebhooks, type WebhookReceiver } from "../testing/webhook-receiver.ts";
@@ -36,7 +36,8 @@ async function open(settings: Partial<ConstructorParameters<typeof WebhookServic
   const log = {
     warn: (details: object, message: string) => void warnings.push(`${message} ${JSON.stringify(details)}`),
   };
-  const service = new WebhookService(on, { clock, log, hostVariables: {}, roots: [folder], ...settings });
+  const secrets = new SecretBox(() => readKeyFile(join(folder, "secrets.key")));
+  const service = new WebhookService(on, { clock, log, hostVariables: {}, roots: [folder], secrets, ...settings });
   services.push(service);
   await service.start();
   return service;
@@ -48,6 +49,7 @@ const only = async (service: WebhookService, id: string) => (await service.deliv
 test("a delivery has Anthropic's body and one signature per secret during a rotation", async () => {
   const service = await open();
   const { endpoint, secret } = await service.create({ ...FIELDS, url: receiver.url });
+  expect(await readFile(join(folder, "tandem.db-wal"), "latin1")).not.toContain(secret);
   await announce();
   await expect.poll(() => receiver.received.length).toBe(1);
   const { headers, body } = receiver.received[0]!;

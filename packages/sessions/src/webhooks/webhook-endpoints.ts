@@ -1,5 +1,5 @@
 import { newId, RequestError } from "@tandem/protocol";
-import { WEBHOOKS, type RecordChange, type Records } from "@tandem/storage";
+import { WEBHOOKS, type RecordChange, type Records, type SecretBox } from "@tandem/storage";
 import { isoNow, type Clock } from "../host/clock.ts";
 import {
   ENDPOINT,
@@ -32,8 +32,10 @@ export class WebhookEndpoints {
   readonly #records: Records;
   readonly #clock: Clock;
   readonly #publicOnly: boolean;
+  readonly #box: SecretBox;
 
-  constructor(records: Records, clock: Clock, { publicOnly }: { publicOnly: boolean }) {
+  constructor(records: Records, clock: Clock, { publicOnly, secrets }: { publicOnly: boolean; secrets: SecretBox }) {
+    this.#box = secrets;
     this.#records = records;
     this.#clock = clock;
     this.#publicOnly = publicOnly;
@@ -75,7 +77,7 @@ export class WebhookEndpoints {
     const secret = newSigningSecret();
     await this.#records.write(WEBHOOKS, [
       ...endpointChanges(undefined, endpoint),
-      { type: "put", kind: SECRET, key: id, value: { current: secret } },
+      { type: "put", kind: SECRET, key: id, value: { current: await this.#box.seal(secret, id) } },
     ]);
     return { endpoint, secret };
   }
@@ -129,7 +131,7 @@ export class WebhookEndpoints {
     const secret = newSigningSecret();
     const former = stored && readSecretRecord(stored.value).current;
     const value = {
-      current: secret,
+      current: await this.#box.seal(secret, id),
       ...(former !== undefined && { previous: { secret: former, until: this.#clock.now() + ROTATION_MS } }),
     };
     const put: RecordChange = { type: "put", kind: SECRET, key: id, value, version: stored?.version ?? 0 };
@@ -142,7 +144,9 @@ export class WebhookEndpoints {
     const stored = await this.#records.get(WEBHOOKS, SECRET, id);
     if (!stored) return [];
     const { current, previous } = readSecretRecord(stored.value);
-    return previous && previous.until > this.#clock.now() ? [current, previous.secret] : [current];
+    const isOpen = previous !== undefined && previous.until > this.#clock.now();
+    const sealed = isOpen ? [current, previous.secret] : [current];
+    return Promise.all(sealed.map((each) => this.#box.open(each, id)));
   }
 
   /** Makes the stored endpoints of a project's file equal to the file. */

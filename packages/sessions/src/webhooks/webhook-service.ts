@@ -1,5 +1,5 @@
 import { newId, RequestError } from "@tandem/protocol";
-import { DEFAULT_TENANT, DUE, WEBHOOKS, type Store, type StoredRecord } from "@tandem/storage";
+import { DEFAULT_TENANT, DUE, WEBHOOKS, type SecretBox, type Store, type StoredRecord } from "@tandem/storage";
 import { isoNow, type Clock } from "../host/clock.ts";
 import type { HostSettings, Log } from "../host/host-settings.ts";
 import { configuredEndpoints, type ConfiguredEndpoint } from "./configured-endpoints.ts";
@@ -21,6 +21,7 @@ interface ServiceSettings extends WebhookSettings, Pick<HostSettings, "hostVaria
   /** The first is the project's folder. */
   roots: readonly string[];
   lookup?: SenderSettings["lookup"];
+  secrets: SecretBox;
 }
 
 export class WebhookService implements Webhooks {
@@ -37,7 +38,7 @@ export class WebhookService implements Webhooks {
     this.#store = store;
     this.#settings = settings;
     this.#configured = configuredEndpoints(settings, settings.roots[0]!, isoNow(clock));
-    this.#endpoints = new WebhookEndpoints(store.records, clock, { publicOnly });
+    this.#endpoints = new WebhookEndpoints(store.records, clock, { publicOnly, secrets: settings.secrets });
     this.#sender = new WebhookSender(store, this.#endpoints, this.#configured, {
       clock,
       hostVariables,
