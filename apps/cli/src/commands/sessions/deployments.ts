@@ -1,12 +1,5 @@
-import {
-  isId,
-  RequestError,
-  SESSION_METADATA,
-  TandemError,
-  type Deployment,
-  type DeploymentUpdateParams,
-} from "@tandem/protocol";
-import { findAgent, listAll } from "@tandem/tandem/engine";
+import { SESSION_METADATA, TandemError, type Deployment, type DeploymentUpdateParams } from "@tandem/protocol";
+import { findAgent } from "@tandem/tandem/engine";
 import { openProjectOrDefaults } from "@tandem/tandem/project";
 import type { Command } from "commander";
 import {
@@ -16,6 +9,7 @@ import {
   describeStatus,
   localTime,
 } from "../../deployments/describe-deployment.ts";
+import { findDeployment, readDeployments } from "../../deployments/find-deployment.ts";
 import type { Invocation } from "../../invocation.ts";
 import { openClient } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
@@ -143,7 +137,7 @@ const printJson = ({ stdout }: Invocation, value: unknown): Promise<void> =>
 
 async function list(invocation: Invocation, { all = false }: { all?: boolean }): Promise<void> {
   await using client = await open(invocation);
-  const found = await readAll(client, all);
+  const found = await readDeployments(client, all);
   const { stdout, json } = invocation;
   if (json) return printJson(invocation, { deployments: found });
   const { bold, dim } = styleFor(stdout);
@@ -188,7 +182,7 @@ async function update(invocation: Invocation, name: string, flags: Flags): Promi
 
 async function run(invocation: Invocation, name: string): Promise<number> {
   await using client = await open(invocation);
-  const made = await client.deployments.run((await find(client, name)).id);
+  const made = await client.deployments.run((await findDeployment(client, name)).id);
   const { stdout, json } = invocation;
   const { bad } = styleFor(stdout);
   if (json) await printJson(invocation, made);
@@ -199,13 +193,13 @@ async function run(invocation: Invocation, name: string): Promise<number> {
 
 async function runs(invocation: Invocation, name: string | undefined): Promise<void> {
   await using client = await open(invocation);
-  const deploymentId = name === undefined ? undefined : (await find(client, name)).id;
+  const deploymentId = name === undefined ? undefined : (await findDeployment(client, name)).id;
   const { data } = await client.deployments.runs.list({ limit: SHOWN_RUNS, deploymentId });
   const { stdout, json } = invocation;
   if (json) return printJson(invocation, { runs: data });
   const { dim, good, bad } = styleFor(stdout);
   if (data.length === 0) return write(stdout, `${dim("No runs yet.")}\n`);
-  const names = new Map((await readAll(client, true)).map((deployment) => [deployment.id, deployment]));
+  const names = new Map((await readDeployments(client, true)).map((deployment) => [deployment.id, deployment]));
   const rows = data.map((made) => {
     const deployment = names.get(made.deployment_id);
     const { trigger_context: trigger } = made;
@@ -227,7 +221,7 @@ async function change(
   act: (client: SessionsClient, found: Deployment) => Promise<Deployment>,
 ): Promise<void> {
   await using client = await open(invocation);
-  await print(invocation, client, await act(client, await find(client, name)));
+  await print(invocation, client, await act(client, await findDeployment(client, name)));
 }
 
 async function print(invocation: Invocation, client: SessionsClient, deployment: Deployment): Promise<void> {
@@ -241,27 +235,6 @@ async function noServer({ stdout }: Invocation, { url }: SessionsClient): Promis
   return url === undefined
     ? `${styleFor(stdout).dim("No server is running. Schedules start sessions while `tandem up` runs.")}\n`
     : "";
-}
-
-async function readAll(client: SessionsClient, includeArchived: boolean): Promise<Deployment[]> {
-  const found: Deployment[] = [];
-  for await (const each of listAll((query) => client.deployments.list(query), { includeArchived })) found.push(each);
-  return found;
-}
-
-async function find(client: SessionsClient, idOrName: string): Promise<Deployment> {
-  if (isId("deployment", idOrName)) return client.deployments.get(idOrName);
-  const [found, ...others] = (await readAll(client, false)).filter(({ name }) => name === idOrName);
-  if (!found) {
-    throw new RequestError("not_found", `There is no deployment ${idOrName}.`, {
-      fix: "List them with `tandem deployments list --all`.",
-    });
-  }
-  if (others.length === 0) return found;
-  const ids = [found, ...others].map(({ id }) => id).join(", ");
-  throw new TandemError("usage", `Several deployments have the name ${idOrName}.`, {
-    fix: `Name one by its id: ${ids}.`,
-  });
 }
 
 /** Only the flags that were given. */

@@ -7,6 +7,7 @@ import {
 } from "@tandem/protocol";
 import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
 import type { Command } from "commander";
+import { findDeployment } from "../../deployments/find-deployment.ts";
 import { ago } from "../../human-units.ts";
 import type { Invocation } from "../../invocation.ts";
 import { openClient } from "../../sessions/open-client.ts";
@@ -27,19 +28,19 @@ export function register(command: Command, { examples, json, runner }: Registrat
   const sub = subcommandsOf(command);
   const one = (name: string, description: string) =>
     sub(name, description)
-      .argument("<deployment>", "deployment id")
+      .argument("<deployment>", "deployment, by id or name")
       .argument("<trigger>", "trigger id")
       .addOption(json());
   examples(
     sub("list", "List the triggers of a deployment.")
-      .argument("<deployment>", "deployment id")
+      .argument("<deployment>", "deployment, by id or name")
       .addOption(json())
       .action((deployment: string, _: object, self: Command) => runner(self, (on) => list(on, deployment))),
-    "tandem triggers list depl_01JAB",
+    "tandem triggers list report",
   );
   examples(
     sub("add", "Add a trigger: signed deliveries of another service start runs. Prints the secret once.")
-      .argument("<deployment>", "deployment id")
+      .argument("<deployment>", "deployment, by id or name")
       .option("--github", "signatures as GitHub's")
       .option("--standard-webhooks", "signatures of Standard Webhooks")
       .option("--hmac <json>", "another HMAC scheme: its settings as JSON")
@@ -48,22 +49,22 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--message <template>", "first message; {{path}} inserts a value of the payload")
       .addOption(json())
       .action((deployment: string, flags: AddFlags, self: Command) => runner(self, (on) => add(on, deployment, flags))),
-    "tandem triggers add depl_01JAB --github --event issues.opened --message 'Triage {{issue.title}}'",
-    `tandem triggers add depl_01JAB --hmac '{"header": "x-signature"}'`,
+    "tandem triggers add report --github --event issues.opened --message 'Triage {{issue.title}}'",
+    `tandem triggers add report --hmac '{"header": "x-signature"}'`,
   );
   examples(
     one("show", "Show a trigger and its latest deliveries.").action(
       (deployment: string, trigger: string, _: object, self: Command) =>
         runner(self, (on) => show(on, deployment, trigger)),
     ),
-    "tandem triggers show depl_01JAB trig_01JAB",
+    "tandem triggers show report trig_01JAB",
   );
   examples(
     one("rotate", "Replace the secret of a trigger. Prints the new one once.").action(
       (deployment: string, trigger: string, _: object, self: Command) =>
         runner(self, (on) => rotate(on, deployment, trigger)),
     ),
-    "tandem triggers rotate depl_01JAB trig_01JAB",
+    "tandem triggers rotate report trig_01JAB",
   );
   for (const [name, enabled, description] of [
     ["on", true, "Turn a trigger on."],
@@ -73,23 +74,26 @@ export function register(command: Command, { examples, json, runner }: Registrat
       one(name, description).action((deployment: string, trigger: string, _: object, self: Command) =>
         runner(self, (on) => turn(on, deployment, trigger, enabled)),
       ),
-      `tandem triggers ${name} depl_01JAB trig_01JAB`,
+      `tandem triggers ${name} report trig_01JAB`,
     );
   }
   examples(
     one("remove", "Remove a trigger.").action((deployment: string, trigger: string, _: object, self: Command) =>
       runner(self, (on) => remove(on, deployment, trigger)),
     ),
-    "tandem triggers remove depl_01JAB trig_01JAB",
+    "tandem triggers remove report trig_01JAB",
   );
 }
 
 const open = async (invocation: Invocation): Promise<SessionsClient> =>
   openClient(invocation, await openProjectOrDefaults(invocation), { command: "tandem triggers" });
 
+const idOf = async (client: SessionsClient, deployment: string): Promise<string> =>
+  (await findDeployment(client, deployment)).id;
+
 async function list(invocation: Invocation, deployment: string): Promise<void> {
   await using client = await open(invocation);
-  const triggers = await client.triggers.list(deployment);
+  const triggers = await client.triggers.list(await idOf(client, deployment));
   const { stdout, json } = invocation;
   if (json) return write(stdout, `${JSON.stringify({ triggers }, null, 2)}\n`);
   const { bold, dim } = styleFor(stdout);
@@ -110,7 +114,7 @@ async function add(invocation: Invocation, deployment: string, flags: AddFlags):
   await using client = await open(invocation);
   const filter = event ? { events: event } : null;
   const params = { name, verification, filter, message, enabled: true };
-  const made = await client.triggers.create(deployment, params, localActor());
+  const made = await client.triggers.create(await idOf(client, deployment), params, localActor());
   await printSecret(invocation, client, made);
 }
 
@@ -145,8 +149,9 @@ async function printSecret(invocation: Invocation, client: SessionsClient, trigg
 
 async function show(invocation: Invocation, deployment: string, id: string): Promise<void> {
   await using client = await open(invocation);
-  const trigger = await client.triggers.get(deployment, id);
-  const deliveries = await client.triggers.deliveries(deployment, id, 20);
+  const owner = await idOf(client, deployment);
+  const trigger = await client.triggers.get(owner, id);
+  const deliveries = await client.triggers.deliveries(owner, id, 20);
   const { stdout, json } = invocation;
   if (json) return write(stdout, `${JSON.stringify({ trigger, deliveries }, null, 2)}\n`);
   const { dim } = styleFor(stdout);
@@ -176,19 +181,20 @@ const describe = (trigger: Trigger, url = ""): [string, string][] => [
 
 async function rotate(invocation: Invocation, deployment: string, id: string): Promise<void> {
   await using client = await open(invocation);
-  await printSecret(invocation, client, await client.triggers.rotate(deployment, id, undefined, localActor()));
+  const owner = await idOf(client, deployment);
+  await printSecret(invocation, client, await client.triggers.rotate(owner, id, undefined, localActor()));
 }
 
 async function turn(invocation: Invocation, deployment: string, id: string, enabled: boolean): Promise<void> {
   await using client = await open(invocation);
-  const trigger = await client.triggers.update(deployment, id, { enabled }, localActor());
+  const trigger = await client.triggers.update(await idOf(client, deployment), id, { enabled }, localActor());
   const { stdout, json } = invocation;
   await write(stdout, json ? `${JSON.stringify(trigger, null, 2)}\n` : `${id} is ${enabled ? "on" : "off"}.\n`);
 }
 
 async function remove(invocation: Invocation, deployment: string, id: string): Promise<void> {
   await using client = await open(invocation);
-  await client.triggers.delete(deployment, id, localActor());
+  await client.triggers.delete(await idOf(client, deployment), id, localActor());
   const { stdout, json } = invocation;
   await write(stdout, json ? `${JSON.stringify({ type: "trigger_deleted", id })}\n` : `Removed ${id}.\n`);
 }
