@@ -257,7 +257,7 @@ export const README_PROMISES: readonly ReadmePromise[] = [
   },
   {
     claim:
-      "No telemetry and no update check. A server connects only to the model's API and to addresses that you configure.",
+      "No telemetry and no update check. A server connects only to the model's API and to addresses that you configure or your programs name in a request.",
     tests: [
       [
         "apps/cli/src/commands/server/up.binary.test.ts",
