@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { LoggedEvent, Session, SessionId } from "@tandem/protocol";
+import { newId, type LoggedEvent, type Session, type SessionId } from "@tandem/protocol";
 import { always, overloaded, reply, slowly, text, toolUse, when, type ModelRequest } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isIdle, setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "./testing/engine-stage.ts";
@@ -210,6 +210,16 @@ describe("environments", () => {
     await engine.engine.sessions.delete(session.id);
     expect(existsSync(folder)).toBe(false);
     expect(git(repository, "status", "--porcelain").toString()).toBe("");
+  });
+
+  test("a creation that a crash has interrupted is repeated with the same id", async () => {
+    const environment = await engine.engine.environments.create({ name: "again", config: { type: "cloud" } });
+    const params = { agent: (await engine.session()).agent.id, environment_id: environment.id };
+    const id = newId("session");
+    await mkdir(join(stage.root, "state/scratch", id), { recursive: true });
+    await expect(engine.engine.sessions.create(params, "ann", id)).rejects.toThrow("is there already");
+    expect(await engine.engine.sessions.createAgain(params, "ann", id)).toMatchObject({ id });
+    expect(await engine.engine.sessions.createAgain(params, "ann", id)).toMatchObject({ id });
   });
 
   test("an environment without a folder is a private scratch folder with the given files", async () => {

@@ -205,6 +205,7 @@ export class MemoryEngine {
     };
     return {
       ...catalogue,
+      createAgain: catalogue.create,
       check: nothing,
       get: async (id) => this.#log(id) && { ...madeUpSession(id), metadata: this.#metadata.get(id) ?? {} },
       delete: async (id) => {

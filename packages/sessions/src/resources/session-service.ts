@@ -91,12 +91,18 @@ export class SessionService implements Sessions {
     return this.#create(params, by, id);
   }
 
+  async createAgain(params: SessionCreateParams, by: string, id: SessionId): Promise<Session> {
+    if (await this.#dependencies.store.sessions.get(id)) return this.get(id);
+    await this.discardFolder(id);
+    return this.#create(params, by, id);
+  }
+
   /** Creates the session of a deployment's run. Idempotent, because the run has chosen the id: a retry finds the session. */
   async createForRun(params: SessionCreateParams, { by, id, deployment }: RunOfDeployment): Promise<void> {
     if (!(await this.#dependencies.store.sessions.get(id))) await this.#create(params, by, id, deployment);
   }
 
-  /** Removes what an interrupted `createForRun` left: its folder, and tokens of repositories. */
+  /** Removes what an interrupted creation left: its folder, and tokens of repositories. */
   async discardFolder(id: SessionId): Promise<void> {
     await this.#dependencies.mounts.undo({ id, folder: "" }, []);
     await this.#dependencies.places.discard(id);

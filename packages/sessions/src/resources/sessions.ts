@@ -31,6 +31,8 @@ export interface RunOfDeployment {
 export interface Sessions {
   /** Here and below, `by` is the caller's name for the log. */
   create(params: SessionCreateParams, by?: string, id?: SessionId): Promise<Session>;
+  /** Repeats a creation whose process has died: what it left is removed first. */
+  createAgain(params: SessionCreateParams, by: string, id: SessionId): Promise<Session>;
   /** Rejects as `create` would, and creates nothing. */
   check(params: SessionCreateParams): Promise<void>;
   get(id: string): Promise<Session>;

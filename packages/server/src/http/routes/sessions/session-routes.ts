@@ -12,10 +12,12 @@ export const sessionRoutes: Route[] = [
     at: "worker",
     summary: "Create a session of an agent in an environment",
     longRunning: true,
-    handle: async ({ engine, body, token, newId }) => {
+    handle: async ({ engine, body, token, newId, isResumed }) => {
       if (typeof body.agent !== "string" && "mcp_servers" in body.agent) await noteUrls(engine, token, body.agent);
       await noteRepositories(engine, token, body.resources ?? []);
-      return engine.sessions.create(body, token.name, newId("session"));
+      const { sessions } = engine;
+      const id = newId("session");
+      return isResumed ? sessions.createAgain(body, token.name, id) : sessions.create(body, token.name, id);
     },
     find: ({ engine, newId }) => engine.sessions.get(newId("session")),
   }),
