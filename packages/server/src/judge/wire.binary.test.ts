@@ -58,13 +58,13 @@ describe("the client", () => {
 
   test("does not retry requests that Tandem does not support", async () => {
     const { beta } = stage.client;
-    for (const ask of [
-      () => beta.vaults.list(),
-      () => beta.environments.work.poll("env_local"),
-      () => beta.messages.create({ model: "sonnet", max_tokens: 1, messages: [{ role: "user", content: "x" }] }),
-    ]) {
+    for (const [ask, refusal] of [
+      [() => beta.vaults.list(), NotImplementedError],
+      [() => beta.dreams.list(), NotImplementedError],
+      [() => beta.environments.work.poll("env_local"), BadRequestError],
+    ] as const) {
       const before = stage.server.log.length;
-      await expect(ask()).rejects.toThrow(NotImplementedError);
+      await expect(ask()).rejects.toThrow(refusal);
       await expect.poll(() => stage.server.log.length).toBe(before + 1);
     }
   });
