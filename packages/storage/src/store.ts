@@ -245,6 +245,8 @@ export interface WaitingFor {
   event_id: string;
   type: "tool_confirmation" | "custom_tool_result";
   name: string;
+  /** The thread of a subagent. */
+  thread?: ThreadId;
   /** A person has allowed the call, and it has not started. It stays in the inbox, and needs no answer. */
   allowed?: true;
 }

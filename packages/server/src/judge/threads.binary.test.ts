@@ -1,5 +1,5 @@
 import { BadRequestError, ConflictError, NotFoundError } from "@anthropic-ai/sdk";
-import { text, toolUse } from "@tandem/rehearsal";
+import { stallMidStream, text, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { collectUntil, endsTurn, ofType, requiresAction } from "../testing/collect-stream.ts";
 import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
@@ -98,10 +98,11 @@ test("an idle thread is archived for good, and its agent cannot reach it any mor
   expect(ofType(seen, "session.thread_status_running")).toEqual([]);
 });
 
-test("a running thread is not archived", async () => {
+test("a thread that waits for an approval is idle: archiving it denies the call", async () => {
   stage.rehearsal.use([
     toolUse("Agent", { description: "d", prompt: "Ask me.", subagent_type: "reviewer", run_in_background: false }),
     toolUse("Bash", { command: "touch x" }),
+    toolUse("Read", { file_path: "x" }),
     text("Denied, then."),
     text("Over."),
   ]);
@@ -111,13 +112,34 @@ test("a running thread is not archived", async () => {
   const asked = await collectUntil(stream, requiresAction);
   const [created] = ofType(asked, "session.thread_created");
   const thread = created!.session_thread_id;
+  const where = { session_id: session };
+  expect((await sessions.threads.retrieve(thread, where)).status).toBe("idle");
+  const rest = await sessions.events.stream(session);
+  expect(await sessions.threads.archive(thread, where)).toMatchObject({ id: thread, status: "terminated" });
+  const after = await collectUntil(rest, endsTurn);
+  expect(ofType(after, "user.tool_confirmation")).toMatchObject([{ result: "deny", session_thread_id: thread }]);
+  expect(ofType(after, "agent.message").map(({ content }) => content)).toEqual([[{ type: "text", text: "Over." }]]);
+  // The archived subagent gets no other call through.
+  const results = stage.rehearsal.modelRequests.flatMap(({ toolResults }) => toolResults.slice(0, 1));
+  expect(results.slice(0, 2)).toMatchObject([
+    { isError: true, text: expect.stringContaining("archived the thread") },
+    { isError: true, text: expect.stringContaining("archived the thread") },
+  ]);
+  expect((await sessions.threads.retrieve(thread, where)).status).toBe("terminated");
+});
+
+test("a running thread is not archived", async () => {
+  stage.rehearsal.use([
+    toolUse("Agent", { description: "d", prompt: "Ask me.", subagent_type: "reviewer", run_in_background: false }),
+    stallMidStream(),
+  ]);
+  const { sessions } = stage.client.beta;
+  const stream = await sessions.events.stream(session);
+  await stage.say(session, "And once more.");
+  const seen = await collectUntil(stream, ({ type }) => type === "session.thread_status_running");
+  const thread = ofType(seen, "session.thread_created")[0]!.session_thread_id;
   await expect(sessions.threads.archive(thread, { session_id: session })).rejects.toThrow(/400.*interrupt/i);
   const rest = await sessions.events.stream(session);
-  const use = ofType(asked, "agent.tool_use").find(({ name }) => name === "Bash");
-  await sessions.events.send(session, {
-    events: [{ type: "user.tool_confirmation", tool_use_id: use!.id, result: "deny" }],
-  });
-  const after = await collectUntil(rest, endsTurn);
-  expect(ofType(after, "agent.message").map(({ content }) => content)).toEqual([[{ type: "text", text: "Over." }]]);
-  expect((await sessions.threads.archive(thread, { session_id: session })).status).toBe("terminated");
+  await sessions.events.send(session, { events: [{ type: "user.interrupt" }] });
+  await collectUntil(rest, endsTurn);
 });

@@ -189,9 +189,9 @@ export function isAnnounced(pending: PendingCalls): boolean {
   return ids.length > 0 && ids.join() === pending.announced.join();
 }
 
-function waitingFor({ use }: OpenCall): WaitingFor {
+function waitingFor({ use, thread }: OpenCall): WaitingFor {
   const type = use.type === "agent.custom_tool_use" ? "custom_tool_result" : "tool_confirmation";
-  return { event_id: use.id, type, name: use.name };
+  return { event_id: use.id, type, name: use.name, ...(thread !== null && { thread }) };
 }
 
 /** The status of a session with these calls. */

@@ -38,7 +38,7 @@ export function threadView(row: ThreadRow, session: SessionRow): Thread {
     session_id: row.session,
     parent_thread_id: row.parent,
     agent: servedAgent(row.agent),
-    status: primary ? session.status : row.status,
+    status: primary ? session.status : isAsking(row, session) ? "idle" : row.status,
     stats: primary ? { active_seconds: seconds(session.activeMs), duration_seconds: age(session) } : null,
     usage: primary ? session.usage : row.usage,
     workflow_run_id: null,
@@ -47,6 +47,10 @@ export function threadView(row: ThreadRow, session: SessionRow): Thread {
     archived_at: row.archivedAt,
   };
 }
+
+/** Whether a subagent waits for an answer: its thread is idle then. */
+const isAsking = ({ id, status }: ThreadRow, session: SessionRow): boolean =>
+  status === "running" && unansweredCalls(session).some(({ thread }) => thread === id);
 
 /** A summary of a session, for lists. */
 export function feedView(row: SessionRow): FeedSession {

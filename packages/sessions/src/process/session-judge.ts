@@ -4,6 +4,7 @@ import { denyInsteadOfAsking, judgeCall, type JudgedCall, type RuleBook } from "
 import { SESSION_METADATA, type ThreadId } from "@tandem/protocol";
 import { asksPerson } from "../approvals/approval-note.ts";
 import { CallRefused } from "../approvals/call-refused.ts";
+import { THREAD_ENDED } from "../resources/archive-thread.ts";
 import { isReadOnly } from "../mounts/read-only-mounts.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
 import type { ProcessSettings } from "./process-settings.ts";
@@ -38,6 +39,7 @@ export function sessionJudge({ writer, settings, book, processSetup, hostServers
     const session = writer.row;
     const reached = call.reaches && writer.threadOf(call.reaches);
     if (reached?.archivedAt) return { permission: "deny", verdict: ARCHIVED };
+    if (call.thread && writer.threadOf(call.thread)?.archivedAt) return { permission: "deny", verdict: ENDED };
     const decision = processSetup.judge(call, judgeCall(call, { ...judges, session }));
     const mode = session.metadata[SESSION_METADATA.permissionMode] ?? judges.mode;
     if (isReadOnly(call, session)) return { ...decision, permission: "deny" };
@@ -51,6 +53,8 @@ const ARCHIVED = {
   by: "policy",
   why: "A person archived this subagent's thread: it takes no more messages. Start a new subagent if you need one.",
 } as const;
+
+const ENDED = { action: "deny", by: "policy", why: THREAD_ENDED } as const;
 
 /** Under a policy hook, a client decides about calls that are allowed or need approval. Denied ones are not asked about. */
 function askClient(call: JudgedCall, decision: Decision): Decision {

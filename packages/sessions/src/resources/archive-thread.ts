@@ -1,13 +1,30 @@
-import { RequestError, type SessionEventBody, type ThreadId } from "@tandem/protocol";
-import type { SessionRow, ThreadRow } from "@tandem/storage";
+import { newId, RequestError, type SessionEventBody, type ThreadId } from "@tandem/protocol";
+import type { Inbox, SessionRow, ThreadRow, WaitingFor } from "@tandem/storage";
+import type { Answer } from "../approvals/pending-calls.ts";
+import { unansweredCalls } from "../log/unanswered-calls.ts";
+
+/** The subagent's process learns of the end from the denial of its calls. */
+export const THREAD_ENDED = "A client archived the thread of this subagent. Make no more calls; end with your report.";
 
 interface ThreadOwner {
   row: SessionRow;
   threadOf(thread: ThreadId): ThreadRow | undefined;
 }
 
-/** The events that archive a thread; none if it is archived already. */
-export function archiveThread(session: ThreadOwner, id: string, by?: string): SessionEventBody[] {
+interface Archiving {
+  inbox: Pick<Inbox, "put">;
+  by: string | undefined;
+}
+
+/**
+ * The events that archive a thread; none if it is archived already. A thread that waits for an answer is idle: its calls are
+ * denied through the input queue, which the session reads once the events are written.
+ */
+export async function archiveThread(
+  session: ThreadOwner,
+  id: string,
+  { inbox, by }: Archiving,
+): Promise<SessionEventBody[]> {
   if (id === session.row.primaryThread) {
     throw new RequestError("conflict", "The primary thread ends with its session.", {
       fix: "Archive the session instead.",
@@ -16,13 +33,20 @@ export function archiveThread(session: ThreadOwner, id: string, by?: string): Se
   const thread = session.threadOf(id as ThreadId);
   if (!thread) throw new RequestError("not_found", `The session ${session.row.id} has no thread ${id}.`);
   if (thread.archivedAt) return [];
-  if (thread.status !== "idle") {
+  const waiting = unansweredCalls(session.row).filter((call) => call.thread === id);
+  if (thread.status !== "idle" && waiting.length === 0) {
     throw new RequestError(
       "invalid_request",
       `The thread ${id} is ${thread.status}: only an idle thread can be archived.`,
       {
         fix: "Interrupt the session with user.interrupt, or wait until the thread is idle.",
       },
+    );
+  }
+  if (waiting.length > 0) {
+    await inbox.put(
+      session.row.id,
+      waiting.map((call) => denial(call, by ?? "unknown")),
     );
   }
   return [
@@ -33,4 +57,21 @@ export function archiveThread(session: ThreadOwner, id: string, by?: string): Se
       ...(by !== undefined && { tandem: { by } }),
     },
   ];
+}
+
+function denial({ event_id: call, type }: WaitingFor, by: string): Answer {
+  const place = { id: newId("event"), processed_at: null };
+  if (type === "tool_confirmation") {
+    const denied = { tool_use_id: call, result: "deny" as const, deny_message: THREAD_ENDED };
+    return { type: "user.tool_confirmation", ...denied, tandem: { scope: "once", by }, ...place };
+  }
+  const content = [{ type: "text" as const, text: THREAD_ENDED }];
+  return {
+    type: "user.custom_tool_result",
+    custom_tool_use_id: call,
+    content,
+    is_error: true,
+    tandem: { by },
+    ...place,
+  };
 }

@@ -317,15 +317,18 @@ export class SessionService implements Sessions {
   async archiveThread(id: string, thread: string, by?: string): Promise<Thread> {
     const row = await this.#open(id);
     await this.#dependencies.actors.with(row.id, (actor) =>
-      actor.change(() => ({ change: {}, events: archiveThread(actor, thread, by) })),
+      actor.change(async () => ({
+        change: {},
+        events: await archiveThread(actor, thread, { inbox: this.#dependencies.store.inbox, by }),
+      })),
     );
+    this.#dependencies.actors.wake(row.id);
     this.#feed.changed(row.id);
     return (await this.threads(row.id)).find((each) => each.id === thread)!;
   }
 
   async tasks(id: string): Promise<BackgroundTask[]> {
-    const { id: session } = await this.#row(id);
-    return [...((await this.#dependencies.actors.present(session))?.tasks ?? [])];
+    return [...((await this.#dependencies.actors.present((await this.#row(id)).id))?.tasks ?? [])];
   }
 
   async stopTask(id: string, taskId: string): Promise<void> {

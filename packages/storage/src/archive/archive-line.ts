@@ -34,6 +34,7 @@ const waitingFor = z.object({
   event_id: z.string(),
   type: z.enum(["tool_confirmation", "custom_tool_result"]),
   name: z.string(),
+  thread: z.string().exactOptional(),
   allowed: z.literal(true).optional(),
 });
 
