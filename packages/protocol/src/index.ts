@@ -167,7 +167,7 @@ export {
 } from "./ids.ts";
 export { skill, skillVersion, type Skill, type SkillUse, type SkillVersion } from "./api/skills.ts";
 export { message, part, type Message, type Part, type PartOf } from "./fold/message.ts";
-export { addCost, costOf, dearestCostOf, PRICES_AS_OF, type ListPrice } from "./models/price.ts";
+export { addCost, costOf, dearestCostOf, listPriceOf, PRICES_AS_OF, type ListPrice } from "./models/price.ts";
 export {
   completeModel,
   contextWindowOf,

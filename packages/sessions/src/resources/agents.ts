@@ -161,8 +161,12 @@ export class AgentCatalogue implements Agents {
     params: NonNullable<AgentCreateParams["multiagent"]>,
     self: { id: string; version: number },
   ): Promise<Multiagent> {
-    const roster = (entries: readonly RosterEntry[]) =>
-      Promise.all(entries.map((entry) => this.#resolveEntry(entry, self)));
+    const roster = async (entries: readonly RosterEntry[]) => {
+      const agents = await Promise.all(entries.map((entry) => this.#resolveEntry(entry, self)));
+      const twice = agents.find(({ id }, index) => agents.findIndex((other) => other.id === id) !== index);
+      if (twice) throw new RequestError("invalid_request", `multiagent: the agent ${twice.id} is there twice.`);
+      return agents;
+    };
     if (params.type === "coordinator") return { type: params.type, agents: await roster(params.agents) };
     if (params.advisor?.type === "enabled") {
       throw notSupported("multiagent.advisor", "Claude Code has no advisor");
@@ -194,6 +198,11 @@ export class AgentCatalogue implements Agents {
     const agent = await this.#store.get(id, version);
     if (!agent || agent.archived_at) {
       throw new RequestError("invalid_request", `multiagent: there is no agent ${id} to call.`);
+    }
+    if (agent.multiagent) {
+      throw new RequestError("invalid_request", `multiagent: the agent ${id} calls other agents itself.`, {
+        fix: "List agents without multiagent: subagents have none of their own.",
+      });
     }
     return { type: "agent" as const, id: agent.id, version: agent.version };
   }

@@ -1,5 +1,6 @@
-import { RequestError, SESSION_METADATA, type SessionEventBody, type SessionUpdateParams } from "@tandem/protocol";
+import { SESSION_METADATA, type SessionEventBody, type SessionUpdateParams } from "@tandem/protocol";
 import type { SessionChange, SessionRow } from "@tandem/storage";
+import { checkNewBudget } from "../budgets/check-budget.ts";
 import { restorePasswords } from "../mcp/server-passwords.ts";
 import { mergeMetadata } from "./agents.ts";
 import { checkSkillTools } from "../skills/agent-skills.ts";
@@ -19,9 +20,7 @@ export function describeUpdate(
     checkMetadata(change.metadata);
   }
   if (params.budget !== undefined) {
-    if (row.budget === null && params.budget !== null) {
-      throw new RequestError("invalid_request", "budget: a session that began without a budget cannot be given one.");
-    }
+    if (params.budget !== null) checkNewBudget(row, params.budget);
     change.budget = params.budget;
   }
   if (params.agent) {

@@ -13,7 +13,9 @@ export function sentBy(
   const place = { id, processed_at: null };
   const answerer = by ?? "unknown";
   if (event.type === "user.tool_confirmation") return { ...event, tandem: { scope: "once", by: answerer }, ...place };
-  if (event.type === "user.custom_tool_result") return { ...event, tandem: { by: answerer }, ...place };
+  // The hosted service accepts a result at once.
+  if (event.type === "user.custom_tool_result")
+    return { ...event, tandem: { by: answerer }, id, processed_at: isoNow(clock) };
   const { tandem, ...rest } = event;
   const { by: _, ...said } = tandem ?? {};
   const note = { ...said, ...(by !== undefined && { by }) };

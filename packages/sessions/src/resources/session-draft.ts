@@ -14,6 +14,7 @@ import {
 import type { FileStore, SessionRow } from "@tandem/storage";
 import { restorePasswords } from "../mcp/server-passwords.ts";
 import type { AgentCatalogue } from "./agents.ts";
+import { checkBudgetable } from "../budgets/check-budget.ts";
 import { parseSessionLimits } from "../budgets/session-limits.ts";
 import { jsonObject } from "../process/conversation-setup.ts";
 import { sentBy } from "./sent-by.ts";
@@ -41,11 +42,13 @@ export async function draftSession(
   const metadata = params.metadata ?? {};
   checkMetadata(metadata);
   const at = isoNow(clock);
+  const agent = await resolveAgent(params.agent, agents);
+  if (params.budget) checkBudgetable(agent);
   return {
     row: {
       id,
       status: "idle",
-      agent: await resolveAgent(params.agent, agents),
+      agent,
       environmentId: params.environment_id,
       title: params.title ?? null,
       metadata,
