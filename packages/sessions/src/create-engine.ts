@@ -112,7 +112,9 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
   const memoryStores = new MemoryStoreCatalogue(store.records, settings);
   const repositories = {
     tokens: new RepositoryTokens(store.records, secrets, async (reference) => {
-      if (settings.readSecret) return settings.readSecret(reference);
+      // A reference runs programs and reads files of this machine, which is not the other tenants'.
+      const isOwner = (settings.tenant ?? DEFAULT_TENANT) === DEFAULT_TENANT;
+      if (settings.readSecret && isOwner) return settings.readSecret(reference);
       throw new RequestError("not_supported", `${reference} cannot be read here.`);
     }),
     ownerUrls: new OwnerUrls(store),

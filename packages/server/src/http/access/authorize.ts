@@ -81,7 +81,7 @@ export const notValid = (): WireError =>
   });
 
 /** `admin` includes every scope, `run` includes `read`. */
-export const hasScope = ({ scopes }: TokenRow, wanted: Scope): boolean =>
+export const hasScope = ({ scopes }: Pick<TokenRow, "scopes">, wanted: Scope): boolean =>
   Math.max(-1, ...scopes.map((scope) => SCOPES.indexOf(scope))) >= SCOPES.indexOf(wanted);
 
 export function requireScope(token: TokenRow, wanted: Scope): void {

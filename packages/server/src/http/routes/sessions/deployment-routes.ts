@@ -1,3 +1,4 @@
+import { admitRepositories } from "../../access/admit-repositories.ts";
 import { jsonRoute, type Route } from "../../route.ts";
 import { nextPage, toPageQuery, toSpan } from "../../request/page-query.ts";
 
@@ -6,7 +7,10 @@ export const deploymentRoutes: Route[] = [
     scope: "admin",
     at: "worker",
     summary: "Create a deployment: an agent that runs on a schedule or on request",
-    handle: ({ engine, body, token, newId }) => engine.deployments.create(body, token.name, newId("deployment")),
+    handle: async ({ engine, body, token, newId }) => {
+      await admitRepositories(engine, token, body.resources ?? []);
+      return engine.deployments.create(body, token.name, newId("deployment"));
+    },
     find: ({ engine, newId }) => engine.deployments.get(newId("deployment")),
   }),
   jsonRoute("deployments.list", {
@@ -33,7 +37,10 @@ export const deploymentRoutes: Route[] = [
     scope: "admin",
     at: "worker",
     summary: "Change a deployment",
-    handle: ({ engine, params, body, token }) => engine.deployments.update(params.deployment_id, body, token.name),
+    handle: async ({ engine, params, body, token }) => {
+      await admitRepositories(engine, token, body.resources ?? []);
+      return engine.deployments.update(params.deployment_id, body, token.name);
+    },
   }),
   jsonRoute("deployments.archive", {
     scope: "admin",

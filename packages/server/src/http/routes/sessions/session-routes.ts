@@ -1,8 +1,8 @@
-import type { McpServer, SessionResourceParams } from "@tandem/protocol";
+import type { McpServer } from "@tandem/protocol";
 import type { Engine } from "@tandem/sessions";
 import type { TokenRow } from "@tandem/storage";
+import { admitRepositories } from "../../access/admit-repositories.ts";
 import { hasScope } from "../../access/authorize.ts";
-import { refuseReference } from "../../access/refuse-reference.ts";
 import { jsonRoute, type Route } from "../../route.ts";
 import { nextPage, toPageQuery, toSpan } from "../../request/page-query.ts";
 
@@ -14,7 +14,7 @@ export const sessionRoutes: Route[] = [
     longRunning: true,
     handle: async ({ engine, body, token, newId, isResumed }) => {
       if (typeof body.agent !== "string" && "mcp_servers" in body.agent) await noteUrls(engine, token, body.agent);
-      await noteRepositories(engine, token, body.resources ?? []);
+      await admitRepositories(engine, token, body.resources ?? []);
       const { sessions } = engine;
       const id = newId("session");
       return isResumed ? sessions.createAgain(body, token.name, id) : sessions.create(body, token.name, id);
@@ -77,15 +77,4 @@ async function noteUrls(
   { mcp_servers: servers = [] }: { mcp_servers?: McpServer[] | undefined },
 ): Promise<void> {
   if (hasScope(token, "admin")) await engine.ownerUrls.add(servers.map(({ url }) => url));
-}
-
-/** The same for repositories. */
-async function noteRepositories(
-  engine: Engine,
-  token: TokenRow,
-  resources: readonly SessionResourceParams[],
-): Promise<void> {
-  const repositories = resources.filter((resource) => resource.type === "github_repository");
-  for (const { authorization_token: secret } of repositories) refuseReference(token, secret);
-  if (hasScope(token, "admin")) await engine.ownerUrls.add(repositories.map(({ url }) => url));
 }
