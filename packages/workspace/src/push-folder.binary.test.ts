@@ -65,6 +65,37 @@ test("a folder's files are pushed as a bot, and the folder stays as it is", asyn
   expect((await at("rev-list", "--count", "tandem/fix")).trim()).toBe("3");
 });
 
+test("no filter of a nested repository runs", async () => {
+  await using server = await startGitServer(TOKEN);
+  await using folder = await temporaryFolder();
+  await using scratch = await temporaryFolder();
+  const nested = async (name: string) => {
+    await folder.write({ [`${name}/f`]: "1", [`${name}/.gitattributes`]: "* filter=evil\n" });
+    await git(folder.path, ["init", "--quiet", `${folder.path}/${name}`]);
+    await commitAll(`${folder.path}/${name}`, "nested");
+    await git(`${folder.path}/${name}`, ["config", "filter.evil.clean", `touch ${folder.path}/filtered; cat`]);
+  };
+  await nested("known");
+  await folder.write({ a: "1" });
+  await commitAll(folder.path, "first");
+  await nested("new");
+  // Settings of the submodule that the session writes, too.
+  await folder.write({ a: "2", "known/f": "2", "new/f": "2" });
+  await folder.write({ ".gitmodules": '[submodule "known"]\n\tpath = known\n\turl = ./known\n\tignore = none\n' });
+  await pushFolder({
+    folder: folder.path,
+    scratch: scratch.path,
+    remote: { url: server.url, protocol: "http", token: { origin: server.origin, secret: TOKEN } },
+    variables: {},
+    branch: "x",
+    message: "m\n",
+    author: { name: "Bot", email: "bot@example.com" },
+  });
+  expect(await readdir(folder.path)).not.toContain("filtered");
+  const tree = await git(server.path, [`--git-dir=${server.path}`, "ls-tree", "--name-only", "x"]);
+  expect(tree.trim().split("\n")).toEqual([".gitmodules", "a", "known", "new"]);
+});
+
 test("a wrong token and a foreign commit on the branch are refused with a reason that has no token", async () => {
   await using server = await startGitServer(TOKEN);
   await using folder = await temporaryFolder();

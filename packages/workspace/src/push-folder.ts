@@ -8,9 +8,10 @@ import { openRepository } from "./repository.ts";
 
 /** For many files over a slow network. */
 const PUSH_MS = 10 * 60_000;
+const LIST_BYTES = 256 * 1_024 * 1_024;
 
 export interface FolderPush {
-  /** The top folder of a git repository. */
+  /** The top folder of a git repository, a real path. */
   folder: string;
   /** An existing folder for temporary files. */
   scratch: string;
@@ -34,6 +35,7 @@ type Place = Exclude<GitPlace, string>;
  */
 export async function pushFolder(push: FolderPush): Promise<{ commit: string; isChanged: boolean }> {
   const repository = await openRepository(push.folder);
+  if (repository.folder !== push.folder) throw new RequestError("forbidden", `${push.folder} is a link.`);
   const own = join(push.scratch, `push-${randomUUID()}`);
   const place: Place = { folder: repository.folder, gitDir: join(own, "git") };
   try {
@@ -45,6 +47,7 @@ export async function pushFolder(push: FolderPush): Promise<{ commit: string; is
     };
     const head = (await git(push.folder, ["rev-parse", "--verify", "--end-of-options", "HEAD^{commit}"])).trim();
     await git(place, ["read-tree", head], options);
+    await leaveOutNested(place, options);
     await git(place, ["add", "--all", "--", "."], { ...options, timeoutMs: PUSH_MS });
     const tree = (await git(place, ["write-tree"], options)).trim();
     const parents = await parentsOf(place, head, push, options);
@@ -72,6 +75,18 @@ async function prepare(own: string, gitDir: string, commonDir: string): Promise<
   await copyFile(exclude, join(gitDir, "info", "exclude")).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT") throw error;
   });
+}
+
+/**
+ * Keeps the commits of submodules. To see whether one has changed, git would look into its folder, and run the filters in
+ * that repository's settings, which a session can write.
+ */
+async function leaveOutNested(place: Place, options: GitOptions): Promise<void> {
+  const listed = await git(place, ["ls-files", "--stage", "-z"], { ...options, maxBytes: LIST_BYTES });
+  const nested = listed.split("\0").flatMap((line) => /^160000 .*?\t(.+)$/s.exec(line)?.[1] ?? []);
+  if (nested.length === 0) return;
+  const input = nested.map((path) => `${path}\0`).join("");
+  await git(place, ["update-index", "-z", "--skip-worktree", "--stdin"], { ...options, input });
 }
 
 /** A later push goes on from the earlier one, and also from what was committed in the folder since. */

@@ -1,5 +1,5 @@
 import { readFile, realpath } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { RequestError } from "@tandem/protocol";
 import { git, GitFailed, type GitPlace } from "./git.ts";
 
@@ -32,8 +32,8 @@ export async function openRepository(path: string): Promise<Repository> {
     });
   }
   const isLinked = gitDir !== commonDir;
-  if (isLinked ? !(await pointsBack(gitDir, folder)) : gitDir !== join(folder, ".git")) {
-    // Otherwise a file named .git would expose any repository of the machine through an allowed folder.
+  if (isLinked ? !(await isWorktreeOf(commonDir, gitDir, folder)) : gitDir !== join(folder, ".git")) {
+    // Otherwise a file named .git, or one in .git, would expose any repository of the machine through an allowed folder.
     throw new RequestError("forbidden", `${folder} has its git history in ${commonDir}, which does not know of it.`, {
       fix: "Name a folder that git clone, git init or git worktree add has made.",
     });
@@ -64,7 +64,9 @@ async function revParse(folder: string): Promise<string[]> {
   }
 }
 
-async function pointsBack(gitDir: string, folder: string): Promise<boolean> {
+async function isWorktreeOf(commonDir: string, gitDir: string, folder: string): Promise<boolean> {
+  // A session can write both pointers into its own .git, but not into another repository.
+  if (dirname(gitDir) !== join(commonDir, "worktrees")) return false;
   const back = await readFile(join(gitDir, "gitdir"), "utf8").catch(() => "");
   return (await realpath(back.trimEnd()).catch(() => undefined)) === join(folder, ".git");
 }

@@ -134,12 +134,19 @@ describe("createWorktree", () => {
     expect(await exists(tree.at("t"))).toBe(false);
   });
 
-  it.each(["file", "link"])("does not read another repository through a .git %s", async (kind) => {
+  it.each(["file", "link", "commondir"])("does not read another repository through a .git %s", async (kind) => {
     await using tree = await repository();
     await tree.write({ "allowed/file": "" });
     const target = tree.at("repo/.git");
     if (kind === "link") await symlink(target, tree.at("allowed/.git"));
-    else await writeFile(tree.at("allowed/.git"), `gitdir: ${target}\n`);
+    if (kind === "file") await writeFile(tree.at("allowed/.git"), `gitdir: ${target}\n`);
+    if (kind === "commondir") {
+      await tree.write({
+        "allowed/.git/HEAD": await readFile(`${target}/HEAD`, "utf8"),
+        "allowed/.git/commondir": `${target}\n`,
+        "allowed/.git/gitdir": `${tree.at("allowed/.git")}\n`,
+      });
+    }
     const attempt = createWorktree({ repository: tree.at("allowed"), into: tree.at("t") });
     await expect(attempt).rejects.toMatchObject({ code: "forbidden" });
     expect(await exists(tree.at("t"))).toBe(false);

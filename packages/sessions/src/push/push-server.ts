@@ -1,3 +1,4 @@
+import { realpath } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import type { HostServer } from "@tandem/claude-code";
 import { RequestError, SESSION_METADATA, type SessionEventBody, type SessionId } from "@tandem/protocol";
@@ -70,8 +71,9 @@ async function push(
 ): Promise<string> {
   const row = await store.sessions.get(session);
   if (!row) throw new RequestError("not_found", `There is no session ${session}.`);
-  const folder = join(row.folder, wanted.folder);
-  if (isAbsolute(wanted.folder) || !isInside(row.folder, folder)) {
+  // A link may lead to another repository, whose files the session need not be able to read.
+  const folder = await realpath(join(row.folder, wanted.folder)).catch(() => undefined);
+  if (folder === undefined || isAbsolute(wanted.folder) || !isInside(row.folder, folder)) {
     throw new RequestError("forbidden", "The folder is not below the session's own.");
   }
   const origin = (await git(folder, ["config", "--get", "remote.origin.url"]).catch(() => "")).trim();

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -9,6 +9,7 @@ import { startGitServer } from "@tandem/workspace/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { setEngineStage, type EngineStage } from "../testing/engine-stage.ts";
 import { allow, isOver, untilAsked } from "../testing/until-asked.ts";
+import { pushServer } from "./push-server.ts";
 
 const TOKEN = "ghs_the-bots-token-0123456789";
 
@@ -83,4 +84,24 @@ test("an approved session pushes as a bot; branch and pull request are its resul
     token: `Bearer ${TOKEN}`,
     body: { head: "tandem/fix-sum", base: "main", title: "Fix the sum" },
   });
+});
+
+test("a session cannot push the repository behind a link", async () => {
+  const engine = await stage.open();
+  await engine.session();
+  const [row] = (await engine.store.sessions.list({ limit: 1 })).data;
+  const other = join(stage.folder, "..", "other-repository");
+  await git(stage.folder, ["init", "--quiet", other]);
+  await symlink(other, join(stage.folder, "link"));
+  const [tool] = pushServer(row!.id, {
+    bots: [],
+    store: engine.store,
+    stateFolder: stage.folder,
+    hostVariables: {},
+    record: async () => undefined,
+  }).tools;
+  for (const folder of ["link", "..", "missing"]) {
+    const { text: said, isError } = await tool!.run({ title: "x", folder }, new AbortController().signal);
+    expect({ said, isError }).toEqual({ said: "The folder is not below the session's own.", isError: true });
+  }
 });
