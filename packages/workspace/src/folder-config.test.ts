@@ -88,4 +88,9 @@ test("does not trust a .git file that only claims to belong to a trusted reposit
   await put("other/.git", `gitdir: ${join(folder, "trusted", ".git", "worktrees", "x")}\n`);
   expect(await mainFolderOf(join(folder, "hostile"))).toBeUndefined();
   expect(await mainFolderOf(join(folder, "other"))).toBe(join(folder, "trusted"));
+  // An unpacked archive may bring its own pointers.
+  await put("unpacked/.git", "gitdir: admin\n");
+  await put("unpacked/admin/gitdir", "../.git\n");
+  await put("unpacked/admin/commondir", `${join(folder, "trusted", ".git")}\n`);
+  expect(await mainFolderOf(join(folder, "unpacked"))).toBeUndefined();
 });

@@ -129,7 +129,8 @@ export async function mainFolderOf(path: string): Promise<string | undefined> {
     const known = resolve(admin, (await readFile(join(admin, "gitdir"), "utf8")).trim());
     if ((await realpath(dirname(known))) !== folder) return undefined;
     const common = await realpath(resolve(admin, (await readFile(join(admin, "commondir"), "utf8")).trim()));
-    return dirname(common);
+    // Both pointers may be in the folder itself, but only the repository's owner can write there.
+    return dirname(admin) === join(common, "worktrees") ? dirname(common) : undefined;
   } catch {
     return undefined;
   }
