@@ -19,6 +19,7 @@ const KIND = "memory_mount";
 const MAX_BYTES = 100 * 1024;
 const MAX_FILES = 2_000;
 const SHOWN_TEXT = 20_000;
+const MAX_SHOWN = 20;
 
 /** The hash of each memory when the folder and the store were last the same. */
 const manifest = z.record(z.string(), z.string());
@@ -42,16 +43,19 @@ interface LocalFile {
 export async function syncMemories(mount: Mount, mounts: MemoryMounts): Promise<SessionEventBody[]> {
   const { resource } = mount;
   const store = resource.memory_store_id;
+  // A folder that is missing was cleaned up, or the session moved to another machine: nobody has deleted the memories.
+  const isMissing = await isMissingIn(mount);
   await makeFolderInside(mount.folder, resource.tandem.path);
-  const before = await readManifest(mounts.records, mount);
+  const before = isMissing ? {} : await readManifest(mounts.records, mount);
   const { files, skipped } = await readFiles(mount);
   const remote = new Map((await mounts.memories.entries(store)).map((entry) => [entry.path, entry]));
-  const lost: string[] = skipped;
+  const lost: string[] = skipped.size === 0 ? [] : [skippedText(resource, skipped)];
   const fetched: string[] = [];
   for (const path of new Set([...files.keys(), ...remote.keys()])) {
     const file = files.get(path);
     const entry = remote.get(path);
-    if (file?.sha256 === entry?.sha256) continue;
+    // A file that cannot be a memory is no deletion of the memory.
+    if (file?.sha256 === entry?.sha256 || skipped.has(path)) continue;
     const isOurs = file?.sha256 !== before[path];
     const isTheirs = entry?.sha256 !== before[path];
     const isPushed =
@@ -111,23 +115,47 @@ async function fetch(
   for (const { path, content } of texts) await replaceInside(folder, at(path), new TextEncoder().encode(content));
 }
 
-async function readFiles({ folder, resource }: Mount): Promise<{ files: Map<string, LocalFile>; skipped: string[] }> {
+/** The memories in the folder, and why other files are none. */
+async function readFiles({
+  folder,
+  resource,
+}: Mount): Promise<{ files: Map<string, LocalFile>; skipped: Map<string, string> }> {
   const root = resource.tandem.path;
   const files = new Map<string, LocalFile>();
-  const skipped: string[] = [];
+  const skipped = new Map<string, string>();
   const folders = [root];
   for (const each of folders) {
+    if (folders.length > MAX_FILES) throw new RequestError("too_large", `it has more than ${MAX_FILES} folders`);
     for (const { path: full, type } of await listFolder(folder, each)) {
       if (type === "folder") folders.push(full);
-      if (type !== "file") continue;
-      const path = full.slice(root.length);
-      const file = await readMemory(folder, full, path);
-      if (typeof file === "string") skipped.push(`${resource.mount_path}${path} is not saved: ${file}.`);
-      else if (files.size < MAX_FILES) files.set(path, file);
-      else skipped.push(`${resource.mount_path}${path} is not saved: a store has at most ${MAX_FILES} memories.`);
+      else {
+        const path = full.slice(root.length);
+        const file = type === "file" ? await readMemory(folder, full, path) : "it is a link";
+        if (typeof file === "string") skipped.set(path, file);
+        else if (files.size < MAX_FILES) files.set(path, file);
+        else skipped.set(path, `a store has at most ${MAX_FILES} memories`);
+      }
     }
   }
   return { files, skipped };
+}
+
+async function isMissingIn({ folder, resource }: Mount): Promise<boolean> {
+  try {
+    await listFolder(folder, resource.tandem.path);
+    return false;
+  } catch (error) {
+    if (error instanceof RequestError && error.code === "not_found") return true;
+    throw error;
+  }
+}
+
+function skippedText({ mount_path: mount }: MemoryStoreResource, skipped: ReadonlyMap<string, string>): string {
+  const shown = [...skipped].slice(0, MAX_SHOWN).map(([path, why]) => `${mount}${path} is not saved: ${why}.`);
+  return [
+    ...shown,
+    ...(skipped.size > MAX_SHOWN ? [`${skipped.size - MAX_SHOWN} more files are not saved.`] : []),
+  ].join("\n");
 }
 
 /** Or why it cannot be a memory. */
@@ -137,7 +165,11 @@ async function readMemory(folder: string, full: string, path: string): Promise<L
   } catch (error) {
     return error instanceof Error ? error.message.replace(/\.$/, "") : "its path is refused";
   }
-  const read = await readInside(folder, full, { maxBytes: MAX_BYTES });
+  const read = await readInside(folder, full, { maxBytes: MAX_BYTES }).catch((error: unknown) => {
+    if (error instanceof RequestError) return undefined;
+    throw error;
+  });
+  if (!read) return "it cannot be read";
   if (!("text" in read)) return "it is not text";
   if (read.truncated) return `it is larger than ${MAX_BYTES / 1024} KB`;
   return { content: read.text, sha256: createHash("sha256").update(read.text).digest("hex") };
