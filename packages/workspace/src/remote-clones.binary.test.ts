@@ -30,6 +30,7 @@ describe("a remote", () => {
     "file://elsewhere/srv/shop",
     "shop",
     "",
+    String.raw`https://github.com\@127.0.0.1/x`,
   ])("rejects %s", (text) => expect(() => parseRemote(text)).toThrow("cannot be cloned"));
 });
 

@@ -38,6 +38,8 @@ export function parseRemote(text: string): GitRemote {
     });
   // oxlint-disable-next-line no-control-regex
   if (/[\u0000-\u0020\u007f]/.test(text)) throw refuse("it has blanks or control characters");
+  // git reads `https://one\\@two/` as a user at the host two, `URL` as the host one.
+  if (text.includes("\\")) throw refuse("it has a backslash");
   if (text.startsWith("/")) return { protocol: "file", url: text, path: text };
   if (/^[A-Za-z0-9_.-]+@[A-Za-z0-9][A-Za-z0-9.-]*:(?!\/\/)[^-:][^:]*$/.test(text))
     return { protocol: "ssh", url: text };

@@ -14,11 +14,12 @@ export async function repositoryRemote(
   url: string,
   resolve: (folder: string) => Promise<string>,
 ): Promise<RepositoryRemote> {
-  if (isLoopback(url)) return { url, protocol: "http", origin: new URL(url).origin };
+  // git gets the address as `URL` has read it, so that both mean the same host.
+  if (isLoopback(url)) return { url: new URL(url).href, protocol: "http", origin: new URL(url).origin };
   const remote = parseRemote(url);
   switch (remote.protocol) {
     case "https":
-      return { url, protocol: "https", origin: new URL(url).origin };
+      return { url: new URL(url).href, protocol: "https", origin: new URL(url).origin };
     case "file":
       return { url: await resolve(remote.path ?? remote.url), protocol: "file" };
     case "ssh":
