@@ -15,13 +15,13 @@ export function readPayload({ body }: InboundDelivery): unknown {
       cause,
     });
   }
-  if (depthOf(payload, DEEPEST) > DEEPEST) {
+  if (isDeeper(payload, DEEPEST)) {
     throw new RequestError("invalid_request", `The delivery is nested deeper than ${DEEPEST} levels.`);
   }
   return payload;
 }
 
-function depthOf(value: unknown, limit: number): number {
-  if (typeof value !== "object" || value === null || limit < 0) return 0;
-  return 1 + Math.max(0, ...Object.values(value).map((each) => depthOf(each, limit - 1)));
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((each) => isDeeper(each, levels - 1));
 }

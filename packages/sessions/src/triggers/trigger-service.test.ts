@@ -1,0 +1,73 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { RequestError } from "@tandem/protocol";
+import { openStore, SecretBox, type Store } from "@tandem/storage";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { systemClock } from "../host/clock.ts";
+import type { StoredDeployment } from "../deployments/stored-deployment.ts";
+import { TriggerRecords } from "./trigger-records.ts";
+import { TriggerService } from "./trigger-service.ts";
+
+const AT = "2026-01-01T00:00:00.000Z";
+const DEPLOYMENT: StoredDeployment = {
+  id: "depl_1" as StoredDeployment["id"],
+  name: "triage",
+  description: null,
+  agent: { id: "agent_1", version: 1 },
+  environmentId: "env_local",
+  initialEvents: [],
+  resources: [],
+  tokens: {},
+  vaultIds: [],
+  budget: null,
+  metadata: {},
+  schedule: null,
+  paused: null,
+  handledTo: AT,
+  lastRunAt: null,
+  createdAt: AT,
+  updatedAt: AT,
+  archivedAt: null,
+};
+
+let folder: string;
+let store: Store;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "tandem-triggers-"));
+  store = await openStore(join(folder, "tandem.db"));
+});
+afterAll(async () => {
+  await store[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true });
+});
+
+/** With a key of its own, as after the key file was lost. */
+function service(): TriggerService {
+  const key = randomBytes(32);
+  return new TriggerService({
+    records: new TriggerRecords(store.records),
+    deployments: { stored: async () => DEPLOYMENT, enqueue: async () => undefined },
+    secrets: new SecretBox(async () => key),
+    note: async () => undefined,
+    clock: systemClock,
+  });
+}
+
+test("a trigger whose secret cannot be read is listed, switched off and gets a new secret", async () => {
+  const { id } = await service().create(DEPLOYMENT.id, {
+    name: "t",
+    verification: { type: "github" },
+    filter: null,
+    message: null,
+    enabled: true,
+  });
+  const later = service();
+  expect(await later.list(DEPLOYMENT.id)).toMatchObject([{ id, enabled: true }]);
+  const inbound = { header: () => undefined, body: Buffer.from("{}") };
+  await expect(later.receive(id, inbound)).rejects.toThrow(RequestError);
+  expect(await later.update(DEPLOYMENT.id, id, { enabled: false })).toMatchObject({ enabled: false });
+  await later.rotate(DEPLOYMENT.id, id);
+  expect(await later.receive(id, inbound)).toBeUndefined();
+});
