@@ -120,6 +120,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     ownerUrls: new OwnerUrls(store),
     resolveFolder: (path: string): Promise<string> => places.resolve(path),
     hostVariables: settings.hostVariables,
+    stateFolder,
     publicOnly: settings.publicMcpServers ?? false,
   };
   const createTurnHooks: CreateTurnHooks = (control) => {

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import { constants, link, lstat, mkdir, open, rename, rm, rmdir, unlink, type FileHandle } from "node:fs/promises";
+import { constants, cp, link, lstat, mkdir, open, rename, rm, rmdir, unlink, type FileHandle } from "node:fs/promises";
 import { dirname, join, posix, relative, sep } from "node:path";
 import { RequestError } from "@tandem/protocol";
 import { isInside } from "./is-inside.ts";
@@ -58,6 +58,25 @@ export async function moveInside(root: string, from: string, to: string, guard: 
         if (error.code !== "EINVAL") throw error;
         throw new RequestError("invalid_request", `${JSON.stringify(from)} cannot be moved into itself.`);
       });
+    });
+  });
+}
+
+/** Moves a folder from outside a root to a path inside. Overwrites nothing, and a part of the folder never appears there. */
+export async function bringInside(root: string, source: string, to: string): Promise<void> {
+  await at(root, to, { makes: true }, async (target) => {
+    if (await lstat(target).catch(() => undefined)) {
+      throw new RequestError("conflict", `${JSON.stringify(to)} is there already.`);
+    }
+    await rename(source, target).catch(async (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EXDEV") throw error;
+      const draft = join(dirname(target), `.tandem-${randomUUID()}`);
+      try {
+        await cp(source, draft, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
+        await rename(draft, target);
+      } finally {
+        await rm(draft, { recursive: true, force: true });
+      }
     });
   });
 }

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, watch } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -36,7 +36,7 @@ const clone = (over: Partial<RepositoryClone> = {}) =>
   cloneRepository({
     root: folder.at("root"),
     path: "shop",
-    draft: ".mnt/draft",
+    scratch: folder.at("scratch"),
     owner: "sesrsc_1",
     remote: { url: server.url, protocol: "http", token: { origin: server.origin, secret: TOKEN } },
     variables: {},
@@ -60,7 +60,19 @@ test("clones with a token that stays nowhere, and without hooks", async () => {
   }
   expect(await findClone(folder.at("root"), "shop", "sesrsc_1")).toBe(first);
   expect(await findClone(folder.at("root"), "shop", "sesrsc_2")).toBeUndefined();
-  expect(existsSync(folder.at("root/.mnt/draft"))).toBe(false);
+  expect(await readdir(folder.at("scratch"))).toEqual([]);
+});
+
+test("a session in the same folder sees the clone only when it is whole", async () => {
+  for (let count = 0; count < 20; count += 1) await commit(`file-${count}`, "x".repeat(10_000), `b${count}`);
+  const seen = new Set<string>();
+  const watcher = watch(folder.at("root"), { recursive: true }, (_, name) => {
+    if (name?.endsWith("config.lock") || name?.endsWith("index.lock")) seen.add(name);
+  });
+  await clone();
+  watcher.close();
+  // With a lock there, it could change settings before the checkout, which would run programs.
+  expect([...seen]).toEqual([]);
 });
 
 test("checks out a branch or a commit", async () => {
@@ -91,6 +103,7 @@ test("says why it failed, and leaves nothing", async () => {
   await writeFile(folder.at("root/shop/mine.txt"), "mine");
   await expect(clone()).rejects.toMatchObject({ failure: "clone" });
   expect(await filesIn(folder.at("root"))).toEqual([folder.at("root/shop/mine.txt")]);
+  expect(await readdir(folder.at("scratch"))).toEqual([]);
 });
 
 test("a repository over the limit is not kept", async () => {

@@ -1,12 +1,14 @@
-import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { RequestError, TandemError } from "@tandem/protocol";
-import { makeFolderInside, moveInside } from "./change-inside.ts";
+import { bringInside } from "./change-inside.ts";
 import { git, GitFailed, runGit, type GitOptions, type GitToken } from "./git.ts";
 
 /** The owner of a clone, in its git folder. */
 const MARK = "tandem-resource";
 const WATCH_MS = 500;
+const LEFT_MS = 24 * 60 * 60 * 1_000;
 
 export type CloneFailure = "authentication" | "forbidden" | "not_found" | "checkout" | "clone";
 
@@ -20,11 +22,11 @@ export class CloneFailed extends TandemError {
 }
 
 export interface RepositoryClone {
-  /** A real path; `path` and `draft` are relative to it. */
+  /** A real path; `path` is relative to it. */
   root: string;
   path: string;
-  /** A path that does not exist yet, on the same file system as `path`. */
-  draft: string;
+  /** A folder for unfinished clones that no session can write: another one in `root` could plant filters or links. */
+  scratch: string;
   /** Recognises the clone later. */
   owner: string;
   remote: { url: string; protocol: "https" | "http" | "file"; token?: GitToken };
@@ -45,20 +47,32 @@ export interface RepositoryClone {
  * checked out, or `none` in an empty repository.
  */
 export async function cloneRepository(clone: RepositoryClone): Promise<{ commit: string }> {
-  const { root, path, draft } = clone;
-  const into = join(root, draft);
+  const { root, path, scratch } = clone;
   if (await stat(join(root, path)).catch(() => undefined)) {
     throw new CloneFailed("clone", `${path} is there already.`, { fix: "Choose another mount_path." });
   }
-  await makeFolderInside(root, draft);
+  await mkdir(scratch, { recursive: true, mode: 0o700 });
+  await removeLeft(scratch);
+  const into = join(scratch, `clone-${randomUUID()}`);
+  await mkdir(into);
   try {
     const commit = await download(clone, into);
     await writeFile(join(into, ".git", MARK), `${clone.owner}\n`);
-    await moveInside(root, draft, path);
+    await bringInside(root, into, path);
     return { commit };
   } catch (error) {
-    await rm(into, { recursive: true, force: true });
     throw failureOf(error, clone);
+  } finally {
+    await rm(into, { recursive: true, force: true });
+  }
+}
+
+/** Removes clones of processes that were killed. */
+async function removeLeft(scratch: string): Promise<void> {
+  for (const name of await readdir(scratch)) {
+    const path = join(scratch, name);
+    const found = await stat(path).catch(() => undefined);
+    if (found && found.mtimeMs < Date.now() - LEFT_MS) await rm(path, { recursive: true, force: true });
   }
 }
 

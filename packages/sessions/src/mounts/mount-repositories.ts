@@ -1,11 +1,9 @@
-import { randomUUID } from "node:crypto";
+import { join } from "node:path";
 import type { ModelContent } from "@tandem/claude-code";
 import { TandemError, type RepositoryResource, type SessionEventBody } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
 import { CloneFailed, cloneRepository, findClone, remoteVariables } from "@tandem/workspace";
 import type { OwnerUrls } from "../mcp/owner-urls.ts";
-import { prepareMounts } from "./mount-files.ts";
-import { mountsOf } from "./mount-path.ts";
 import { publicAddress, repositoryRemote } from "./repository-remote.ts";
 import type { RepositoryTokens } from "./repository-tokens.ts";
 
@@ -18,6 +16,8 @@ export interface RepositoryMounts {
   /** Checks a folder of this machine. */
   resolveFolder: (path: string) => Promise<string>;
   hostVariables: Readonly<Record<string, string | undefined>>;
+  /** For unfinished clones. */
+  stateFolder: string;
   /** Even the owner's URLs must have public addresses. */
   publicOnly: boolean;
 }
@@ -68,11 +68,10 @@ async function clone(
   const { isPrivateAddress } = await import("@tandem/claude-code");
   const address = isPublic ? await publicAddress(url, isPrivateAddress) : undefined;
   const secret = await mounts.tokens.get(row.id, id);
-  await prepareMounts(row.folder);
   const { commit } = await cloneRepository({
     root: row.folder,
     path: tandem.path,
-    draft: `${mountsOf(row.id)}/clone-${randomUUID()}`,
+    scratch: join(mounts.stateFolder, "clone-drafts"),
     owner: id,
     remote: {
       url: remote.url,
