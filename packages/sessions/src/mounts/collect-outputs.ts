@@ -26,7 +26,12 @@ export async function collectOutputs(
   const { paths, isCut } = await findOutputs(folder, inMounts(OUTPUTS, id));
   const skipped = isCut ? [`more than ${MAX_FILES} files`] : [];
   for (const path of paths) {
-    const content = await readBytesInside(folder, `${inMounts(OUTPUTS, id)}/${path}`, { maxBytes: MAX_BYTES });
+    const place = `${inMounts(OUTPUTS, id)}/${path}`;
+    const content = await readBytesInside(folder, place, { maxBytes: MAX_BYTES }).catch(unreadable);
+    if (content === "unreadable") {
+      skipped.push(`${path}, which cannot be read`);
+      continue;
+    }
     if (!content) {
       skipped.push(`${path}, which is larger than ${MAX_BYTES / 1024 / 1024} MB`);
       continue;
@@ -55,6 +60,12 @@ export async function collectOutputs(
   }
   if (skipped.length === 0) return [];
   return [{ type: "tandem.notice", level: "warning", text: `Not stored among the outputs: ${skipped.join("; ")}.` }];
+}
+
+/** One file that is closed, or gone by now, must not keep the others out. */
+function unreadable(error: unknown): "unreadable" {
+  if (error instanceof RequestError) return "unreadable";
+  throw error;
 }
 
 /** Forgets which outputs were stored. The files themselves are deleted with their session. */
