@@ -89,6 +89,9 @@ export function checkMetadata(metadata: Record<string, string>): void {
     if (key === SESSION_METADATA.questions && value !== "on" && value !== "off") {
       throw invalid(`metadata.${key}: expected "on" or "off"`);
     }
+    if (key === SESSION_METADATA.requester && (/\p{Cc}/u.test(value) || value.trim() === "")) {
+      throw invalid(`metadata.${key}: expected one line, such as Ann <ann@example.com>`);
+    }
     if (key === SESSION_METADATA.policyHook && !(duration.safeParse(value).data ?? 0)) {
       throw invalid(`metadata.${key}: expected the time that a client has for an answer, such as 30s or 5m`);
     }
