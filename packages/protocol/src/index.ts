@@ -167,6 +167,7 @@ export {
 } from "./ids.ts";
 export { skill, skillVersion, type Skill, type SkillUse, type SkillVersion } from "./api/skills.ts";
 export { message, part, type Message, type Part, type PartOf } from "./fold/message.ts";
+export type { MessagesOperation, MessagesProxy, PassedAnswer, PassedRequest } from "./models/messages-proxy.ts";
 export { addCost, costOf, dearestCostOf, listPriceOf, PRICES_AS_OF, type ListPrice } from "./models/price.ts";
 export {
   completeModel,
@@ -278,6 +279,8 @@ export {
   type FormOutput,
   type FrameOf,
   type JsonName,
+  type PassedName,
+  type PassedOutput,
   type ParamsOf,
   type QueryInput,
   type QueryOutput,

@@ -96,6 +96,7 @@ export const AUDIT_KINDS = [
   "files.changed",
   // Spending
   "cost.counted",
+  "model.called",
   "budget.reached",
   "budget.changed",
   "quota.parked",

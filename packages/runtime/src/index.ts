@@ -3,6 +3,7 @@ export { createRuntime, type RuntimeOptions } from "./create-runtime.ts";
 export type { SharedQuotas } from "./governor.ts";
 export { createEmbedder, type EmbedderEnvironment } from "./embeddings/create-embedder.ts";
 export type { Embedder, EmbedOptions } from "./embeddings/embedder.ts";
+export { createMessagesProxy } from "./messages/create-messages-proxy.ts";
 export { ignoredSettings, type IgnoredSetting } from "./ignored-settings.ts";
 export type { LlmBackend, ModelInfo } from "./llm-backend.ts";
 export type {

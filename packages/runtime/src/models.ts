@@ -23,6 +23,10 @@ const FULL_ID = /^(?=.*\d)[a-z0-9][a-z0-9._:@/-]*(\[\w+\])?$/i;
 const GATEWAY_ID = /^[a-z0-9-]+\/[a-z0-9][a-z0-9._:@/-]*$/i;
 const WORD = /^[a-z]+$/;
 
+/** The id that an alias stands for; any other name stays as it is. */
+export const resolveAlias = (backend: keyof typeof ALIAS_IDS, model: string): string =>
+  isAlias(model) ? ALIAS_IDS[backend][model] : model;
+
 /** Resolves the id for a backend; throws `unknown_model` for an impossible name. */
 export function resolveModel(backend: Backend, model: string): string {
   if (backend === "none") return model;

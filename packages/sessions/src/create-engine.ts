@@ -35,6 +35,7 @@ import { TurnCounter } from "./fleet/throughput.ts";
 import { HostHooksTurnHook } from "./hooks/host-hooks-turn-hook.ts";
 import { OwnerUrls } from "./mcp/owner-urls.ts";
 import { MemoryStoreCatalogue } from "./memory/memory-store-catalogue.ts";
+import { MessagesService } from "./messages/messages-service.ts";
 import { ToolDefinitions } from "./mcp/tool-definitions.ts";
 import { limitStore } from "./quotas/limit-store.ts";
 import { forgetOutputs } from "./mounts/collect-outputs.ts";
@@ -244,6 +245,16 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     note,
     settings,
   });
+  const messages = new MessagesService({
+    settings,
+    store,
+    book,
+    spending,
+    killSwitch,
+    clock: settings.clock,
+    note,
+    log: settings.log,
+  });
   checkpoints.onFull = (session) => history.compactNext(session, "tandem");
   return {
     agents: servedAgents(agents, (agent) => deployments.archiveOf(agent)),
@@ -284,6 +295,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     }),
     killSwitch: createEmergency(store, killSwitch, actors, note),
     audit,
+    messages,
     models: settings.models,
     async start() {
       // An orphaned Claude Code process must end before its session is taken over.
@@ -299,6 +311,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     },
     async stop(deadlineMs) {
       await scheduler.stop();
+      await messages.stop();
       expiry.stop();
       checkpoints.stop();
       await actors.stop(deadlineMs);

@@ -6,6 +6,7 @@ import type { Clock } from "./host/clock.ts";
 import type { GraderQueries } from "./outcomes/program-grader.ts";
 import type { PreviewSettings } from "./log/preview-source.ts";
 import type { MemorySettings } from "./memory/memory-stores.ts";
+import type { MessagesSettings } from "./messages/messages-service.ts";
 import type { PushSettings } from "./push/push-settings.ts";
 import type { Quotas } from "./quotas/quotas.ts";
 import type { WebhookSettings } from "./webhooks/webhook-settings.ts";
@@ -18,6 +19,7 @@ export interface EngineSettings
     BudgetSettings,
     CheckpointSettings,
     MemorySettings,
+    MessagesSettings,
     PreviewSettings,
     PushSettings,
     WebhookSettings {

@@ -8,6 +8,7 @@ import type { History } from "./checkpoints/history.ts";
 import type { OwnerUrls } from "./mcp/owner-urls.ts";
 import type { MemoryStores } from "./memory/memory-stores.ts";
 import type { McpServers } from "./mcp/tool-definitions.ts";
+import type { Messages } from "./messages/messages-service.ts";
 import type { Model } from "./process/turn-options.ts";
 import type { Agents } from "./resources/agents.ts";
 import type { Environments } from "./resources/environments.ts";
@@ -60,6 +61,8 @@ export interface Engine {
   readonly fleet: Fleet;
   /** For a worker of a fleet. */
   readonly runs: SessionRuns;
+  /** Anthropic's Messages API on the configured backend. */
+  readonly messages: Messages;
   /** The models that an agent may name. */
   models(): Promise<Model[]>;
   /** Recovers sessions of former processes: closes open calls, resumes waiting work. Resolves when all states are correct. */

@@ -8,6 +8,7 @@ export type { ContextMemories, MemoryStores } from "./memory/memory-stores.ts";
 export type { SessionFolder, Sessions } from "./resources/sessions.ts";
 export type { FeedItem } from "./log/feed.ts";
 export type { FeedSession } from "./log/session-view.ts";
+export type { Messages, MessagesReply } from "./messages/messages-service.ts";
 export type { Model } from "./process/turn-options.ts";
 export { AccountLimits } from "./fleet/account-limits.ts";
 export { createFleet } from "./fleet/create-fleet.ts";

@@ -21,7 +21,7 @@ export { thisHost } from "./stores/worker-store.ts";
 export type { Blobs, RecordChange, Records, StoredRecord } from "./records.ts";
 export type { SearchDocument, SearchHit, SearchIndex, SearchQuery } from "./search-index.ts";
 export { parseKey, readKeyFile, SecretBox, sealedSecret, type SealedSecret } from "./secret-box.ts";
-export type { Account, AccountState, Claim, SharedScope, Shortage, Spending } from "./spending.ts";
+export type { Account, AccountState, Charge, Claim, SharedScope, Shortage, Spending } from "./spending.ts";
 export { DEFAULT_TENANT, type TenantLimits, type TenantRow, type TenantStore } from "./tenant-store.ts";
 export { ThreadPool } from "./thread-pool.ts";
 export { WORKER_ALIVE_MS, type WorkerRow, type WorkerStore } from "./worker-store.ts";

@@ -21,6 +21,14 @@ export interface Claim extends Account {
   limit: number | null;
 }
 
+/** Spending outside of sessions. */
+export interface Charge extends Account {
+  /** Negative to correct an earlier charge. */
+  amount: number;
+  /** Null: count without a limit. */
+  limit: number | null;
+}
+
 export interface AccountState extends Account {
   spent: number;
   reserved: number;
@@ -44,6 +52,12 @@ export interface Spending {
    * Rejects with `LeaseLost`.
    */
   settle(lease: Lease, claims: readonly Claim[]): Promise<Shortage[]>;
+  /**
+   * Counts spending of no session, on all accounts or none. Returns the accounts with too little left; then nothing was
+   * counted. A caller charges the most that its work can cost, and corrects it afterwards: the charge of a process that
+   * crashed in between stays.
+   */
+  charge(charges: readonly Charge[]): Promise<Shortage[]>;
   /** Accounts with any spending or reservation. */
   read(query: { scope?: SharedScope; of?: string }): Promise<AccountState[]>;
   /** The session's reservations by unit. */

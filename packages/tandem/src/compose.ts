@@ -1,6 +1,6 @@
 import type { Connection, DatabaseLocation } from "@tandem/connectors";
 import type { Context as Knowledge, LlmSource } from "@tandem/context";
-import { type CallReport, type LlmConfig, TandemError } from "@tandem/protocol";
+import { type CallReport, type LlmConfig, type MessagesProxy, TandemError } from "@tandem/protocol";
 import type { Embedder, LlmBackend, LlmRuntime, SharedQuotas } from "@tandem/runtime";
 import type { RunningServer, ServerOptions, Telemetry } from "@tandem/server";
 import type { Store } from "@tandem/storage";
@@ -45,6 +45,14 @@ export async function createRuntime(
 ): Promise<LlmRuntime> {
   const [backend, runtime] = [await createBackend(host, project), await import("@tandem/runtime")];
   return runtime.createRuntime({ config: project.config.llm, backend, sink: onReport, ...(quotas && { quotas }) });
+}
+
+/** Connects the Messages API to the configured backend, or rejects with the reason why that has none. */
+export async function createMessagesProxy(host: Host, project: Project): Promise<MessagesProxy> {
+  await requireTrust(host.env, project);
+  await useProxy(host.env);
+  const runtime = await import("@tandem/runtime");
+  return runtime.createMessagesProxy(project.config.llm, { readSecret: secretReader(host, project) });
 }
 
 /** Asks the Claude Code binary for the state of the user's login. Spends no tokens and does not refresh the login. */

@@ -59,6 +59,8 @@ const BODIES: Record<string, (ids: Ids) => unknown> = {
   "jobs.create": ({ session_id }) => ({ kind: "memory", params: { session: session_id } }),
   "rules.create": ({ session_id }) => ({ tool: "Bash", action: "deny", scope: "session", of: session_id }),
   "rules.test": ({ session_id }) => ({ call: "Bash(ls)", session_id }),
+  "messages.create": () => ({ model: "sonnet", max_tokens: 1, messages: [{ role: "user", content: "Hello" }] }),
+  "messages.countTokens": () => ({ model: "sonnet", messages: [{ role: "user", content: "Hello" }] }),
   "audit.verify": () => ({ noted: [] }),
 };
 

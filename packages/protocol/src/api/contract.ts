@@ -20,6 +20,7 @@ import { jobsApi } from "./context/jobs.ts";
 import { mcpServersApi } from "./mcp-servers.ts";
 import { memoryStoresApi } from "./context/memory-stores.ts";
 import { memoryVersionsApi } from "./context/memory-versions.ts";
+import { messagesApi } from "./messages.ts";
 import { modelsApi } from "./models.ts";
 import { notificationsApi } from "./notifications.ts";
 import { overviewApi } from "./overview.ts";
@@ -65,7 +66,14 @@ interface StreamOperation {
   frame: z.ZodType;
 }
 
-type Operation = JsonOperation | UploadOperation | DownloadOperation | StreamOperation;
+/** Request and answer pass through unchanged. */
+interface PassedOperation {
+  /** The fields that are read on the way. */
+  passed: z.ZodType;
+  answer: z.ZodType;
+}
+
+type Operation = JsonOperation | UploadOperation | DownloadOperation | StreamOperation | PassedOperation;
 
 /** Request and response shapes of each route, by route name. The server validates requests against them. */
 export const CONTRACT = {
@@ -90,6 +98,7 @@ export const CONTRACT = {
   ...mcpServersApi,
   ...memoryStoresApi,
   ...memoryVersionsApi,
+  ...messagesApi,
   ...modelsApi,
   ...notificationsApi,
   ...webhooksApi,
@@ -123,6 +132,7 @@ export type UploadName = NamesWith<{ form: z.ZodType }>;
 export type JsonName = Exclude<NamesWith<{ response: z.ZodType }>, UploadName>;
 export type DownloadName = NamesWith<{ download: true }>;
 export type StreamName = NamesWith<{ frame: z.ZodType }>;
+export type PassedName = NamesWith<{ passed: z.ZodType }>;
 
 type Address<Name extends EndpointName> = (typeof ENDPOINTS)[Name];
 
@@ -147,6 +157,7 @@ export type FormInput<Name extends UploadName> = z.input<Contract[Name]["form"]>
 /** The query as a handler gets it, with defaults filled in. */
 export type QueryOutput<Name extends EndpointName> = z.output<Shape<Name, "query", z.ZodObject<{}>>>;
 export type BodyOutput<Name extends EndpointName> = z.output<Shape<Name, "body", z.ZodUndefined>>;
+export type PassedOutput<Name extends PassedName> = z.output<Contract[Name]["passed"]>;
 export type FormOutput<Name extends UploadName> = z.output<Contract[Name]["form"]>;
 
 /** The response as a handler returns it and a client reads it. */

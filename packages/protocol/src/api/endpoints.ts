@@ -206,6 +206,8 @@ export const ENDPOINTS = {
   "jobs.cancel": "POST /v1/jobs/:job_id/cancel",
   "jobs.events.list": "GET /v1/jobs/:job_id/events",
   "jobs.events.stream": "GET /v1/jobs/:job_id/events/stream",
+  "messages.create": "POST /v1/messages",
+  "messages.countTokens": "POST /v1/messages/count_tokens",
   "rules.list": "GET /v1/rules",
   "rules.create": "POST /v1/rules",
   "rules.test": "POST /v1/rules/test",

@@ -40,7 +40,7 @@ export const gatewayFixture: BackendFixture = {
 };
 
 /** A Google credential that names its own token source: here, the rehearsal. */
-function googleCredentials({ url }: Rehearsal, folder: string): string {
+export function googleCredentials({ url }: Rehearsal, folder: string): string {
   const file = join(folder, "subject-token");
   writeFileSync(file, "made-up");
   return JSON.stringify({

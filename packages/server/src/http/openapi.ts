@@ -77,6 +77,7 @@ function operation(route: Route, components: Components): Json {
 function requestBody(route: Route, components: Components): Json | undefined {
   switch (route.kind) {
     case "json":
+    case "passed":
       return route.body && json(components.of(route.body, "input"));
     case "upload": {
       const form = components.of(
@@ -101,6 +102,8 @@ function answer(route: Route, components: Components): Json {
     case "stream":
       // OpenAPI 3.1 cannot describe streams: this is the schema of each frame's data.
       return { "text/event-stream": { schema: components.of(route.frame, "output") } };
+    case "passed":
+      return { ...json(components.of(route.answer, "output")), "text/event-stream": { schema: {} } };
   }
 }
 

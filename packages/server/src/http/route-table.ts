@@ -22,6 +22,7 @@ import { jobRoutes } from "./routes/context/job-routes.ts";
 import { mcpServerRoutes } from "./routes/context/mcp-server-routes.ts";
 import { memoryStoreRoutes } from "./routes/context/memory-store-routes.ts";
 import { memoryVersionRoutes } from "./routes/context/memory-version-routes.ts";
+import { messageRoutes } from "./routes/server/message-routes.ts";
 import { modelRoutes } from "./routes/server/model-routes.ts";
 import { notificationRoutes } from "./routes/server/notification-routes.ts";
 import { overviewRoutes } from "./routes/sessions/overview-routes.ts";
@@ -65,6 +66,7 @@ const described: readonly Route[] = [
   ...skillRoutes,
   ...memoryStoreRoutes,
   ...memoryVersionRoutes,
+  ...messageRoutes,
   ...modelRoutes,
   ...overviewRoutes,
   ...statusRoutes,

@@ -6,13 +6,15 @@ import {
   type EndpointName,
   type FormOutput,
   type JsonName,
+  type PassedName,
+  type PassedOutput,
   type ParamsOf,
   type QueryOutput,
   type ResponseInput,
   type StreamName,
   type UploadName,
 } from "@tandem/protocol";
-import type { Engine } from "@tandem/sessions";
+import type { Engine, MessagesReply } from "@tandem/sessions";
 import type { Scope, TokenRow, TokenStore } from "@tandem/storage";
 import { z } from "zod";
 import type { ContextSetup, ServedContext } from "../served-context.ts";
@@ -135,6 +137,22 @@ export interface StreamRoute extends RouteBase {
   handle(call: Call, streams: { hubs: SessionHubs; open: () => EventStream }): Promise<void>;
 }
 
+/** A call whose body and answer pass through unchanged. */
+export interface PassedCall<Body = PassedOutput<PassedName>> extends Call<Record<string, string>, unknown, Body> {
+  /** The body as it was sent. */
+  bytes: Uint8Array;
+  reply: MessagesReply;
+}
+
+export interface PassedRoute extends RouteBase {
+  kind: "passed";
+  /** The fields that are read on the way. */
+  body: z.ZodType;
+  answer: z.ZodType;
+  /** Must throw every error before it calls `reply.head`. */
+  handle(call: PassedCall<unknown>): Promise<void>;
+}
+
 /** A part of Anthropic's API that Tandem does not support, with all paths below its own. */
 export interface RefusedRoute {
   kind: "refused";
@@ -146,7 +164,7 @@ export interface RefusedRoute {
   reason: string;
 }
 
-export type Route = JsonRoute | UploadRoute | DownloadRoute | StreamRoute;
+export type Route = JsonRoute | UploadRoute | DownloadRoute | StreamRoute | PassedRoute;
 
 /** Whether a stream resumes after a `Last-Event-ID`. */
 export const isResumable = ({ kind, name }: Route): boolean => kind === "stream" && name.includes("events");
@@ -221,4 +239,12 @@ export function downloadRoute<Name extends DownloadName>(
   definition: Definition & { handle: (call: Call<ParamsOf<Name>>) => Promise<Download> },
 ): DownloadRoute {
   return { ...base(name, definition), kind: "download", handle: definition.handle };
+}
+
+export function passedRoute<Name extends PassedName>(
+  name: Name,
+  definition: Definition & { handle: (call: PassedCall<PassedOutput<Name>>) => Promise<void> },
+): PassedRoute {
+  const { passed: body, answer }: { passed: z.ZodType; answer: z.ZodType } = CONTRACT[name];
+  return { ...base(name, definition), kind: "passed", body, answer, handle: definition.handle };
 }

@@ -10,10 +10,20 @@ import { ONLY_EXECUTION, type Execution, type RequestJournal } from "./idempoten
 import { describeIssues } from "./request/describe-issues.ts";
 import type { FileMemoryLimit } from "./request/file-memory-limit.ts";
 import { requireScopeForMode } from "./access/require-scope-for-mode.ts";
-import { readJson } from "./request/read-body.ts";
+import { passAnswer } from "./request/pass-answer.ts";
+import { readBytes, readJson, wantType } from "./request/read-body.ts";
 import { readQuery } from "./request/read-query.ts";
 import { receiveUpload } from "./request/read-upload.ts";
-import type { Call, Download, DownloadRoute, JsonRoute, Route, StreamRoute, UploadRoute } from "./route.ts";
+import type {
+  Call,
+  Download,
+  DownloadRoute,
+  JsonRoute,
+  PassedRoute,
+  Route,
+  StreamRoute,
+  UploadRoute,
+} from "./route.ts";
 import type { RoutedRequest } from "./request/routed-request.ts";
 import type { ServerSettings } from "./settings.ts";
 import type { OpenStreams } from "./sse/open-streams.ts";
@@ -91,6 +101,8 @@ export class RouteRunner {
         return this.#download(route, call, request);
       case "stream":
         return this.#stream(route, call, request);
+      case "passed":
+        return this.#passed(route, call, request);
     }
   }
 
@@ -169,6 +181,26 @@ export class RouteRunner {
       if (outgoing.headersSent) this.#dependencies.logger.warn({ err: error, route: route.name }, "a stream broke off");
     });
     await this.#inTime(route, Promise.race([opened.promise, handled]));
+    return RESPONSE_ALREADY_SENT;
+  }
+
+  /** The handler has its own deadlines. */
+  async #passed(route: PassedRoute, call: Call, { incoming, outgoing, body: read }: RoutedRequest): Promise<Response> {
+    wantType(incoming, "application/json");
+    const limit = this.#dependencies.settings.maxJsonBytes;
+    const bytes = read ?? (await readBytes(incoming, limit));
+    const body = parse(route.body, await readJson(incoming, limit, bytes));
+    try {
+      await route.handle({ ...call, body, bytes, reply: passAnswer(outgoing) });
+      outgoing.end();
+    } catch (error) {
+      if (!outgoing.headersSent) throw error;
+      if (!call.signal.aborted) {
+        this.#dependencies.logger.warn({ err: error, route: route.name }, "an answer broke off");
+      }
+      // The client must not take a part for the whole.
+      outgoing.destroy();
+    }
     return RESPONSE_ALREADY_SENT;
   }
 

@@ -1,15 +1,22 @@
 import { nearest, RequestError } from "@tandem/protocol";
 import { routeTable } from "../http/route-table.ts";
-import type { Route } from "../http/route.ts";
+import type { PassedRoute, Route } from "../http/route.ts";
 import { refusedRoutes } from "../http/routes/server/refused-routes.ts";
 
-/** Every route is a method under its own name, so that there is no second list to maintain. */
-export const methods: ReadonlyMap<string, Route> = new Map(routeTable.map((route) => [route.name, route]));
+export type StdioRoute = Exclude<Route, PassedRoute>;
+
+/**
+ * Every route is a method under its own name, so that there is no second list to maintain. The Messages API is missing: its
+ * bytes pass through, and a line has none.
+ */
+export const methods: ReadonlyMap<string, StdioRoute> = new Map(
+  routeTable.flatMap((route) => (route.kind === "passed" ? [] : [[route.name, route]])),
+);
 
 /** Methods of the connection itself. */
 export const OWN_METHODS = ["hello", "cancel"] as const;
 
-export function findMethod(name: string): Route {
+export function findMethod(name: string): StdioRoute {
   const route = methods.get(name);
   if (route) return route;
   const refused = refusedRoutes.find((one) => name.startsWith(`${one.name}.`));

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { isResumable, type Route } from "../http/route.ts";
+import { isResumable } from "../http/route.ts";
 import { Components, type Json } from "../http/schemas/components.ts";
 import {
   cancelParams,
@@ -17,7 +17,7 @@ import {
   resultLine,
   streamResult,
 } from "./lines.ts";
-import { AFTER, methods, pathNames } from "./methods.ts";
+import { AFTER, methods, pathNames, type StdioRoute } from "./methods.ts";
 
 interface ObjectSchema extends Json {
   properties?: Record<string, Json>;
@@ -78,7 +78,7 @@ function requestOf(name: string, id: Json, params: Json): Json {
   };
 }
 
-function paramsOf(route: Route, components: Components): Json {
+function paramsOf(route: StdioRoute, components: Components): Json {
   const query = components.of(route.query, "input") as ObjectSchema;
   const names = pathNames(route);
   const known: ObjectSchema = {
@@ -95,7 +95,7 @@ function paramsOf(route: Route, components: Components): Json {
   return merged(known, withoutId(body, components));
 }
 
-function bodyOf(route: Route): z.ZodType | undefined {
+function bodyOf(route: StdioRoute): z.ZodType | undefined {
   switch (route.kind) {
     case "json":
       return route.body;
@@ -139,7 +139,7 @@ function relaxed(field: Json): Json {
   };
 }
 
-function resultOf(route: Route, components: Components): Json {
+function resultOf(route: StdioRoute, components: Components): Json {
   switch (route.kind) {
     case "json":
     case "upload":

@@ -7,7 +7,7 @@ import type { SessionCreateParams } from "@anthropic-ai/sdk/resources/beta/sessi
 import { findExecutable, openConversation, ProcessLedger } from "@tandem/claude-code";
 import { ENVIRONMENT_METADATA } from "@tandem/protocol";
 import { startRehearsal, type Rehearsal } from "@tandem/rehearsal";
-import { createEngine } from "@tandem/sessions";
+import { createEngine, type EngineSettings } from "@tandem/sessions";
 import { openStore } from "@tandem/storage";
 import { ClientServers } from "../acp/client-servers.ts";
 import { connectAgents } from "../acp/net/connect-agents.ts";
@@ -32,8 +32,14 @@ export interface JudgeStage extends AsyncDisposable {
   say(session: string, text: string): Promise<void>;
 }
 
-/** With a context, if one is given; the caller disposes of it. */
-export async function setJudgeStage({ context }: { context?: ServedContext } = {}): Promise<JudgeStage> {
+interface JudgeStageOptions {
+  /** The caller disposes of it. */
+  context?: ServedContext;
+  /** Settings besides those of all stages. */
+  engine?: (rehearsal: Rehearsal) => Partial<EngineSettings>;
+}
+
+export async function setJudgeStage({ context, engine: more }: JudgeStageOptions = {}): Promise<JudgeStage> {
   const root = await mkdtemp(join(tmpdir(), "tandem-judge-"));
   const [folder, home, stateFolder] = ["project", "home", "state"].map((name) => join(root, name)) as [
     string,
@@ -67,6 +73,7 @@ export async function setJudgeStage({ context }: { context?: ServedContext } = {
     openConversation,
     sweep: () => ledger.sweep(),
     log: { warn: () => undefined },
+    ...more?.(rehearsal),
   });
   await engine.start();
   const acp = connectAgents({

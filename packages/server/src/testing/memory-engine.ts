@@ -117,6 +117,7 @@ export class MemoryEngine {
         deliveries: async () => [],
         receive: async () => undefined,
       },
+      messages: { send: nothing },
       notifications: { list: async () => [], test: async () => [] },
       webhooks: {
         list: async () => [],

@@ -46,7 +46,7 @@ const WHO: Record<BudgetScope, string> = {
   day: "All sessions of the day",
 };
 
-function describeShortfall({ scope, unit, spent, reserved, limit, wanted, isAssumed }: Shortfall): string {
+export function describeShortfall({ scope, unit, spent, reserved, limit, wanted, isAssumed }: Shortfall): string {
   const used = `${WHO[scope]} used ${inWords(unit, spent)} of ${inWords(unit, limit)}`;
   const held = reserved > 0 ? `, and ${inWords(unit, reserved)} is reserved by other calls` : "";
   const next = wanted > 0 && spent < limit ? `; the next request may take ${inWords(unit, wanted)}` : "";

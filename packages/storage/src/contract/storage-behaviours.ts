@@ -160,6 +160,7 @@ export const BEHAVIOURS = [
   { id: "spending.days", title: "Spending after the switch to a new account is charged to that account only" },
   { id: "spending.before", title: "Spending before the first report is not counted" },
   { id: "spending.lease", title: "A reservation ends with its lease: released, expired, taken over or deleted" },
+  { id: "spending.charge", title: "Spending of no session is charged on all accounts or none, next to reservations" },
   { id: "spending.fenced", title: "A stale writer can neither count nor reserve" },
 
   // Tenants

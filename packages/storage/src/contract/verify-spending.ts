@@ -120,6 +120,28 @@ export const verifySpending: Record<Extract<BehaviourId, `spending.${string}`>, 
     expect(await stateOf(stage.store, of)).toEqual({ spent: 0, reserved: 10 });
   },
 
+  "spending.charge": async (stage) => {
+    const [wide, narrow] = [newId("agent"), newId("agent")];
+    const lease = await stage.session();
+    await stage.store.spending.settle(lease, [agent(narrow, { reserve: 30, limit: 100 })]);
+    const charge = (store: Store, amount: number) =>
+      store.spending.charge([
+        { scope: "agent", of: wide, unit: "usd", amount, limit: null },
+        { scope: "agent", of: narrow, unit: "usd", amount, limit: 100 },
+      ]);
+    const tried = await Promise.all(numbers(12).map((index) => charge(index % 2 ? stage.store : stage.other, 20)));
+    expect(tried.filter((short) => short.length === 0)).toHaveLength(3);
+    for (const short of tried.filter(({ length }) => length > 0)) {
+      expect(short).toEqual([{ scope: "agent", of: narrow, unit: "usd", spent: 60, reserved: 30, limit: 100 }]);
+    }
+    expect(await stateOf(stage.store, wide)).toEqual({ spent: 60, reserved: 0 });
+    // A charge takes from what sessions can reserve; a correction gives it back.
+    expect(await stage.store.spending.settle(lease, [agent(narrow, { reserve: 41, limit: 100 })])).toHaveLength(1);
+    expect(await charge(stage.store, -15)).toEqual([]);
+    expect(await stage.store.spending.settle(lease, [agent(narrow, { reserve: 41, limit: 100 })])).toEqual([]);
+    expect(await stateOf(stage.other, narrow)).toEqual({ spent: 45, reserved: 41 });
+  },
+
   "spending.fenced": async (stage) => {
     const of = newId("agent");
     const lease = await stage.session();

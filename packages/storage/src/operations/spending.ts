@@ -88,6 +88,48 @@ export const settle = operation(
   },
 );
 
+export interface ChargeInput extends AccountKey {
+  amount: number;
+  limit: number | null;
+}
+
+/** Locks the accounts in the same order as `settle`. */
+export const charge = operation("spending.charge", function* (given: readonly ChargeInput[]): Work<
+  (AccountRow & { limit: number })[]
+> {
+  const charges = given.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  if (charges.length === 0) return [];
+  const locked = yield* all(sql<AccountRow>`
+    ${insert(
+      "account",
+      charges.map(({ scope, name, unit }) => ({ scope, name, unit, spent: 0 })),
+    )}
+    on conflict (scope, name, unit) do update set spent = account.spent
+    returning scope, name, unit, spent`);
+  const reserved = yield* all(sql<AccountKey & { reserved: number }>`
+    select share.scope, share.name, share.unit, cast(sum(share.reserved) as bigint) as reserved
+    from share join log on log.session = share.session
+    where share.reserved > 0 and ${HOLDS} and (${anyOf(charges)})
+    group by share.scope, share.name, share.unit`);
+  const held = new Map(reserved.map((row) => [keyOf(row), row.reserved]));
+  const spent = new Map(locked.map((row) => [keyOf(row), row.spent]));
+  const short = charges.flatMap(({ scope, name, unit, amount, limit }) => {
+    const key = keyOf({ scope, name, unit });
+    const account = { scope, name, unit, spent: spent.get(key)!, reserved: held.get(key) ?? 0 };
+    // A correction is always counted.
+    const isOver = limit !== null && amount > 0 && account.spent + account.reserved + amount > limit;
+    return isOver ? [{ ...account, limit }] : [];
+  });
+  if (short.length > 0) return short;
+  yield sql`
+    ${insert(
+      "account",
+      charges.map(({ scope, name, unit, amount }) => ({ scope, name, unit, spent: amount })),
+    )}
+    on conflict (scope, name, unit) do update set spent = account.spent + excluded.spent`;
+  return [];
+});
+
 export const readAccounts = operation("spending.read", function* (query: { scope?: string; name?: string }): Work<
   AccountRow[]
 > {

@@ -1,6 +1,6 @@
 import type { BudgetUnit } from "@tandem/protocol";
 import type { Database } from "../database.ts";
-import { readAccounts, readReserved, settle, type AccountRow } from "../operations/spending.ts";
+import { charge, readAccounts, readReserved, settle, type AccountRow } from "../operations/spending.ts";
 import type { AccountState, SharedScope, Spending } from "../spending.ts";
 import { plainLease } from "./leases.ts";
 
@@ -25,6 +25,17 @@ export function createSpending(database: Database): Spending {
       }));
       // Not in the session's write queue: a transaction that locks an account must not wait for another session's log.
       const short = await database.write(settle, { lease: plainLease(lease), claims: rows });
+      return short.map((row) => ({ ...decode(row), limit: row.limit }));
+    },
+    charge: async (charges) => {
+      const rows = charges.map(({ of, scope, unit, amount, limit }) => ({
+        scope,
+        name: of,
+        unit,
+        limit,
+        amount: Math.round(amount),
+      }));
+      const short = await database.write(charge, rows);
       return short.map((row) => ({ ...decode(row), limit: row.limit }));
     },
     read: async ({ scope, of }) => {

@@ -6,6 +6,7 @@ import type { Store } from "@tandem/storage";
 import { findClaudeCode } from "../models/find-claude-code.ts";
 import {
   claudeFolder,
+  createMessagesProxy,
   holderName,
   loadClaudeCode,
   loadSessions,
@@ -162,6 +163,8 @@ export async function createProjectEngine(
     models: runs === "later" ? lastModels : allModels,
     openConversation: library?.openConversation ?? (runs === "later" ? await openLater(find) : refuseToRun),
     sweep: () => sweepProcesses(host.env),
+    // The demo bills nobody, so it does not use the configured backend.
+    ...(!given && { messages: () => createMessagesProxy(host, project) }),
     graderQueries: {
       names: () => Object.keys(project.config.connections),
       run: async (name, query, signal) => {

@@ -11,19 +11,25 @@ export interface VertexSettings {
   baseUrl: string | undefined;
 }
 
-export function vertex({ project, location, credentials, baseUrl = googleUrl(location) }: VertexSettings): Provider {
+/** The address of the project's models, and who calls them. */
+export function vertexAddress({ project, location, credentials, baseUrl = googleUrl(location) }: VertexSettings) {
   if (!project) {
     throw new LlmError("not_configured", "The vertex backend needs a Google Cloud project.", {
       fix: "Set llm.provider.vertex.project in tandem.yaml.",
     });
   }
-  const provider = createGoogleVertexAnthropic({
+  return {
     project,
     location,
-    // Always explicit; otherwise the AI SDK would read project and location from stray variables.
-    baseURL: `${withVersion(baseUrl)}/projects/${project}/locations/${location}/publishers/anthropic/models`,
+    modelsUrl: `${withVersion(baseUrl)}/projects/${project}/locations/${location}/publishers/anthropic/models`,
     ...(credentials !== undefined && { googleAuthOptions: { credentials: parseCredentials(credentials) } }),
-  });
+  };
+}
+
+export function vertex(settings: VertexSettings): Provider {
+  const { modelsUrl, ...account } = vertexAddress(settings);
+  // Always explicit; otherwise the AI SDK would read project and location from stray variables.
+  const provider = createGoogleVertexAnthropic({ ...account, baseURL: modelsUrl });
   return {
     name: "vertex",
     payer: "google_cloud_project",

@@ -71,7 +71,7 @@ hour of silence, or with its token. See [the guide](../guides/mcp.md).
 
 ## Retries
 
-Every POST of this API is safe to retry, over a restart of the server and at any server on the same database.
+Every POST of this API but \`/v1/messages\` is safe to retry, over a restart of the server and at any server on the same database.
 
 - **With an \`Idempotency-Key\`** (1 to 255 visible characters, your own for each request), requests with the same key are
   one: the first runs, the others wait for it and get its answer. The same key with another address or body is a 409. A key

@@ -80,13 +80,14 @@ function renderRoute(route: Route, components: Components): { text: string; sche
 }
 
 function bodyOf(route: Route, components: Components): Json | undefined {
-  if (route.kind === "json") return route.body && components.of(route.body, "input");
+  if (route.kind === "json" || route.kind === "passed") return route.body && components.of(route.body, "input");
   if (route.kind !== "upload") return undefined;
   return components.of(route.body.extend(route.many ? { files: z.array(z.file()) } : { file: z.file() }), "input");
 }
 
 function responseOf(route: Route, components: Components): Json | undefined {
   if (route.kind === "download") return undefined;
+  if (route.kind === "passed") return components.of(route.answer, "output");
   return components.of(route.kind === "stream" ? route.frame : route.response, "output");
 }
 

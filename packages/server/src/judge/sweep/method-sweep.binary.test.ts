@@ -1,4 +1,6 @@
+import { configSchema } from "@tandem/protocol";
 import { text, toolUse } from "@tandem/rehearsal";
+import { createMessagesProxy } from "@tandem/runtime";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { routeTable } from "../../http/route-table.ts";
 import { collectUntil, endsTurn } from "../../testing/collect-stream.ts";
@@ -11,7 +13,13 @@ import { type MethodOutcome, runSweep } from "./run-sweep.ts";
 let stage: JudgeStage;
 let outcomes: MethodOutcome[];
 beforeAll(async () => {
-  stage = await setJudgeStage();
+  stage = await setJudgeStage({
+    engine: ({ url }) => {
+      const provider = { backend: "anthropic", anthropic: { baseUrl: url } };
+      const { llm } = configSchema.parse({ llm: { provider } });
+      return { messages: () => createMessagesProxy(llm, { readSecret: async () => "made-up" }) };
+    },
+  });
   outcomes = await runSweep({ ...stage, finished: await finishedSession() }, allProbes);
 });
 afterAll(() => stage[Symbol.asyncDispose]());
@@ -51,7 +59,9 @@ test("no call fails without an answer of the server", () => {
 });
 
 test("the answers have the client's types", async () => {
-  expect(await misfits(outcomes)).toEqual([]);
+  // Those of the Messages API are the backend's, here the rehearsal's.
+  const own = outcomes.filter(({ name }) => !/^(beta\.)?messages\./.test(name));
+  expect(await misfits(own)).toEqual([]);
 });
 
 test("every route in Anthropic's API is one of the client's methods", () => {

@@ -23,7 +23,13 @@ const foreign = (path: RefusedRoute["path"], what: string, there: string = THE_A
  * Parts of Anthropic's API that Tandem does not support, and addresses of other APIs. Each covers all paths below its own.
  */
 export const refusedRoutes: RefusedRoute[] = [
-  resource("messages", "Messages API", "Send messages into a session."),
+  {
+    kind: "refused",
+    name: "messages.batches",
+    path: "/v1/messages/batches",
+    code: "not_supported",
+    reason: "Tandem has no batches of messages. Send them one by one to /v1/messages, or into sessions.",
+  },
   resource("batches", "batches"),
   resource("vaults", "vaults"),
   resource("dreams", "dreams"),

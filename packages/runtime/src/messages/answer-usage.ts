@@ -1,0 +1,104 @@
+import { noUsage, type PassedAnswer, type Usage } from "@tandem/protocol";
+import { z } from "zod";
+
+const count = z.number().int().min(0).catch(0);
+const wireUsage = z.object({
+  input_tokens: count,
+  output_tokens: count,
+  cache_read_input_tokens: count,
+  cache_creation_input_tokens: count,
+  cache_creation: z
+    .object({ ephemeral_5m_input_tokens: count, ephemeral_1h_input_tokens: count })
+    .nullish()
+    .catch(null),
+  server_tool_use: z.object({ web_search_requests: count }).nullish().catch(null),
+});
+const fields = z.record(z.string(), z.unknown());
+const message = z.object({ model: z.string(), usage: fields });
+const frame = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("message_start"), message }),
+  z.object({ type: z.literal("message_delta"), usage: fields }),
+  z.object({ type: z.literal("content_block_delta"), delta: fields }),
+]);
+
+/** Fewer characters than most tokens have, because an answer that broke off must not be counted too low. */
+const CHARACTERS_PER_TOKEN = 3;
+
+/** Reads the usage of an answer from its bytes as they pass, as JSON or as a stream. */
+export class AnswerUsage {
+  readonly #isStream: boolean;
+  readonly #decoder = new TextDecoder();
+  #text = "";
+  #model: string | undefined;
+  #counts: Record<string, unknown> = {};
+  /** Characters of a stream since its last count of output tokens. */
+  #uncounted = 0;
+
+  constructor(contentType: string) {
+    this.#isStream = contentType.startsWith("text/event-stream");
+  }
+
+  add(chunk: Uint8Array): void {
+    this.#text += this.#decoder.decode(chunk, { stream: true });
+    if (!this.#isStream) return;
+    const lines = this.#text.split("\n");
+    this.#text = lines.pop()!;
+    for (const line of lines) if (line.startsWith("data:")) this.#frame(parseJson(line.slice("data:".length)));
+  }
+
+  end(): void {
+    if (this.#isStream) return;
+    const parsed = message.safeParse(parseJson(this.#text)).data;
+    if (parsed) [this.#model, this.#counts] = [parsed.model, parsed.usage];
+  }
+
+  get reading(): ReturnType<PassedAnswer["usage"]> {
+    if (this.#model === undefined) return undefined;
+    const usage = toUsage(this.#counts);
+    const outputTokens = usage.outputTokens + Math.ceil(this.#uncounted / CHARACTERS_PER_TOKEN);
+    return { model: this.#model, usage: { ...usage, outputTokens } };
+  }
+
+  #frame(raw: unknown): void {
+    const parsed = frame.safeParse(raw).data;
+    switch (parsed?.type) {
+      case "message_start":
+        [this.#model, this.#counts] = [parsed.message.model, parsed.message.usage];
+        break;
+      case "message_delta":
+        // Its counts are totals, and it may leave out those that did not change.
+        this.#counts = { ...this.#counts, ...withoutNulls(parsed.usage) };
+        this.#uncounted = 0;
+        break;
+      case "content_block_delta":
+        for (const value of Object.values(parsed.delta)) if (typeof value === "string") this.#uncounted += value.length;
+        break;
+      case undefined:
+    }
+  }
+}
+
+function toUsage(counts: Record<string, unknown>): Usage {
+  const parsed = wireUsage.safeParse(counts).data;
+  if (!parsed) return noUsage();
+  const hour = parsed.cache_creation?.ephemeral_1h_input_tokens ?? 0;
+  return {
+    inputTokens: parsed.input_tokens,
+    outputTokens: parsed.output_tokens,
+    cacheReadTokens: parsed.cache_read_input_tokens,
+    cacheWrite5mTokens: Math.max(0, parsed.cache_creation_input_tokens - hour),
+    cacheWrite1hTokens: hour,
+    webSearches: parsed.server_tool_use?.web_search_requests ?? 0,
+  };
+}
+
+const withoutNulls = (counts: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(counts).filter(([, value]) => value !== null));
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
