@@ -311,10 +311,9 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     },
     async stop(deadlineMs) {
       await scheduler.stop();
-      await messages.stop();
       expiry.stop();
       checkpoints.stop();
-      await actors.stop(deadlineMs);
+      await Promise.all([messages.stop(deadlineMs), actors.stop(deadlineMs)]);
       await webhooks.stop();
       await turns.stop();
       await audit.stop();

@@ -1,4 +1,5 @@
-import Anthropic, { APIError, BadRequestError, RateLimitError } from "@anthropic-ai/sdk";
+import type Anthropic from "@anthropic-ai/sdk";
+import { APIError, BadRequestError, RateLimitError } from "@anthropic-ai/sdk";
 import { configSchema } from "@tandem/protocol";
 import { always, fail, rateLimited, stallMidStream, text, toolUse, unauthorized } from "@tandem/rehearsal";
 import { createMessagesProxy } from "@tandem/runtime";
@@ -145,7 +146,7 @@ describe("with an API key", () => {
     const stream = client.messages.stream(request);
     await new Promise((resolve) => stream.once("text", resolve));
     stream.abort();
-    await expect(stream.finalMessage()).rejects.toThrow();
+    await expect(stream.finalMessage()).rejects.toThrow("aborted");
     await vi.waitFor(() => expect(stage.rehearsal.requests).toMatchObject([{ closedEarly: true }]));
     await vi.waitFor(async () => {
       const counted = (await spentToday("tokens")) - tokens;

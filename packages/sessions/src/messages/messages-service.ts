@@ -66,7 +66,7 @@ export class MessagesService implements Messages {
     this.#parts = parts;
   }
 
-  send(request: MessagesRequest, reply: MessagesReply): Promise<void> {
+  async send(request: MessagesRequest, reply: MessagesReply): Promise<void> {
     const work = this.#parts.killSwitch.during(async (stopped) => {
       const proxy = await this.#connect();
       const signal = AbortSignal.any([request.signal, stopped, this.#closing.signal]);
@@ -75,15 +75,19 @@ export class MessagesService implements Messages {
       else await relay(await this.#ask(proxy, passed), reply);
     });
     this.#running.add(work);
-    const done = () => this.#running.delete(work);
-    work.then(done, done);
-    return work;
+    try {
+      await work;
+    } finally {
+      this.#running.delete(work);
+    }
   }
 
-  /** Aborts what is under way and waits until it is counted. */
-  async stop(): Promise<void> {
-    this.#closing.abort();
+  /** Waits for running calls until the deadline, then aborts them. Resolves when all are counted. */
+  async stop(deadlineMs: number): Promise<void> {
+    if (this.#running.size === 0) return;
+    const cancel = this.#parts.clock.after(deadlineMs, () => this.#closing.abort(), { keepsProcess: true });
     await Promise.allSettled(this.#running);
+    cancel();
   }
 
   /** Keeps the connection, with its secret, until it fails. */
