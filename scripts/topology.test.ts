@@ -58,6 +58,14 @@ const TEST_ENTRY_POINTS = new Set([
   "@tandem/workspace/testing",
 ]);
 
+/** The runtime's pass-through of the Messages API, and files that name the server's own route of that address. */
+const NAME_MESSAGES: ReadonlySet<string> = new Set([
+  "runtime/src/messages/upstream.ts",
+  "protocol/src/api/endpoints.ts",
+  "server/src/http/reference/api-reference.ts",
+  "server/src/http/routes/server/refused-routes.ts",
+]);
+
 const root = join(import.meta.dirname, "..");
 const isTest = (file: string): boolean =>
   /\.test\.ts$|\.contract\.ts$|^src\/(.*\/)?(testing|contract|faults|judge)\//.test(file);
@@ -211,6 +219,6 @@ describe("every LLM call goes through the runtime", () => {
           .filter((file) => /\/v1\/messages|:rawPredict|language-model/.test(readFileSync(join(folder, file), "utf8")))
           .map((file) => `${workspace}/${file}`),
       );
-    expect(wrong).toEqual([]);
+    expect(wrong.filter((file) => !NAME_MESSAGES.has(file))).toEqual([]);
   });
 });
