@@ -58,10 +58,14 @@ describe("the client", () => {
 
   test("does not retry requests that Tandem does not support", async () => {
     const { beta } = stage.client;
+    const request = { model: "sonnet", max_tokens: 1, messages: [{ role: "user" as const, content: "x" }] };
     for (const [ask, refusal] of [
       [() => beta.vaults.list(), NotImplementedError],
       [() => beta.dreams.list(), NotImplementedError],
+      [() => beta.messages.batches.list(), NotImplementedError],
       [() => beta.environments.work.poll("env_local"), BadRequestError],
+      // No backend is configured here.
+      [() => beta.messages.create(request), BadRequestError],
     ] as const) {
       const before = stage.server.log.length;
       await expect(ask()).rejects.toThrow(refusal);
