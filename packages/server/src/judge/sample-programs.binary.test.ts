@@ -1,6 +1,6 @@
 import { BadRequestError, ConflictError, toFile } from "@anthropic-ai/sdk";
 import type { BetaManagedAgentsStreamSessionEvents } from "@anthropic-ai/sdk/resources/beta/sessions/events";
-import { reply, text, toolUse } from "@tandem/rehearsal";
+import { reply, text, toolUse, when } from "@tandem/rehearsal";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { collectUntil, endsTurn, ofType } from "../testing/collect-stream.ts";
 import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
@@ -104,6 +104,26 @@ test("gate with a human in the loop: every id of requires_action is answered as 
     { name: "escalate" },
     { name: "Bash", evaluated_permission: "ask" },
   ]);
+});
+
+test("analyse data: a report at the service's path ends up in the session's files", async () => {
+  const environment = await beta().environments.create({ name: "analyse" });
+  const session = await stage.session({ environment_id: environment.id }, { tools: ALLOWED });
+  const write = (folder: string) => toolUse("Write", { file_path: `${folder}/report.md`, content: "# Sales" });
+  stage.rehearsal.use([
+    write("/mnt/session/outputs"),
+    // The path is another place on this machine, and the model is told so.
+    when(
+      () => true,
+      ({ toolResults }) => write(/ is at (\S+) on this machine/.exec(toolResults[0]?.text ?? "")?.[1] ?? "nowhere"),
+    ),
+    text("Done."),
+  ]);
+  const seen = await run(session, "Write the report to /mnt/session/outputs/report.md.");
+  expect(ofType(seen, "agent.tool_result").map(({ is_error: failed }) => failed)).toEqual([true, false]);
+  const { data } = await beta().files.list({ scope_id: session });
+  expect(data).toMatchObject([{ filename: "report.md", downloadable: true }]);
+  expect(await (await beta().files.download(data[0]!.id)).text()).toBe("# Sales");
 });
 
 test("version and roll back a prompt", async () => {

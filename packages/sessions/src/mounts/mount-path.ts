@@ -4,7 +4,7 @@ import { findDecidingName } from "@tandem/policy";
 /** Stands for `/mnt` in a session's folder. It has a `.gitignore`, so that git and checkpoints leave it out. */
 export const MOUNT_FOLDER = ".mnt";
 
-const UPLOADS = "/mnt/session/uploads";
+export const UPLOADS = "/mnt/session/uploads";
 export const OUTPUTS = "/mnt/session/outputs";
 const WORKSPACE = "/workspace";
 const MEMORY = "/mnt/memory";

@@ -5,6 +5,7 @@ import { SESSION_METADATA, type ThreadId } from "@tandem/protocol";
 import { asksPerson } from "../approvals/approval-note.ts";
 import { CallRefused } from "../approvals/call-refused.ts";
 import { THREAD_ENDED } from "../resources/archive-thread.ts";
+import { findMountedPath } from "../mounts/find-mounted-path.ts";
 import { isReadOnly } from "../mounts/read-only-mounts.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
 import type { ProcessSettings } from "./process-settings.ts";
@@ -38,9 +39,12 @@ export function sessionJudge({ writer, settings, book, processSetup, hostServers
   return (call: JudgedCall): Decision => {
     const session = writer.row;
     const reached = call.reaches && writer.threadOf(call.reaches);
-    if (reached?.archivedAt) return { permission: "deny", verdict: ARCHIVED };
-    if (call.thread && writer.threadOf(call.thread)?.archivedAt) return { permission: "deny", verdict: ENDED };
+    if (reached?.archivedAt) return { permission: "deny", verdict: denial(ARCHIVED) };
+    if (call.thread && writer.threadOf(call.thread)?.archivedAt)
+      return { permission: "deny", verdict: denial(THREAD_ENDED) };
     const decision = processSetup.judge(call, judgeCall(call, { ...judges, session }));
+    const mounted = findMountedPath(call, session);
+    if (mounted !== undefined) return { ...decision, permission: "deny", verdict: denial(mounted) };
     const mode = session.metadata[SESSION_METADATA.permissionMode] ?? judges.mode;
     if (isReadOnly(call, session)) return { ...decision, permission: "deny" };
     const judged = mode === "dontAsk" ? denyInsteadOfAsking(call, decision) : decision;
@@ -48,13 +52,10 @@ export function sessionJudge({ writer, settings, book, processSetup, hostServers
   };
 }
 
-const ARCHIVED = {
-  action: "deny",
-  by: "policy",
-  why: "A person archived this subagent's thread: it takes no more messages. Start a new subagent if you need one.",
-} as const;
+const ARCHIVED =
+  "A person archived this subagent's thread: it takes no more messages. Start a new subagent if you need one.";
 
-const ENDED = { action: "deny", by: "policy", why: THREAD_ENDED } as const;
+const denial = (why: string) => ({ action: "deny", by: "policy", why }) as const;
 
 /** Under a policy hook, a client decides about calls that are allowed or need approval. Denied ones are not asked about. */
 function askClient(call: JudgedCall, decision: Decision): Decision {
