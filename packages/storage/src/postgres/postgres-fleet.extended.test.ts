@@ -214,7 +214,7 @@ describe.skipIf(missing)(
         `set search_path to "tandem_t_old-1";
       delete from schema_version where version > 5;
       alter table schema_version drop column compatible;
-      alter table session drop column place, drop column waiting;
+      alter table session drop column place, drop column waiting, drop column deployment_id;
       drop index log_held;
       create table token (id text);
       drop schema "tandem_t_old-2" cascade;
