@@ -97,6 +97,9 @@ export class RunStarter {
       if (attempts > 1) {
         const outcome = await this.#afterCrash(run, stored);
         if (outcome) return outcome;
+      } else if (run.cause && stored.archivedAt !== null) {
+        // The run of a delivery waits for a process that can start it.
+        return ARCHIVED;
       }
       const definition = { ...stored, agent: run.agent, resources: await tokens.open(stored) };
       await checkReferences(definition, { agents, files: store.files });
@@ -113,8 +116,7 @@ export class RunStarter {
   async #afterCrash(run: StartingRun, stored: StoredDeployment): Promise<Outcome | undefined> {
     const { store, sessions, clock } = this.#dependencies;
     if (await store.sessions.get(run.session)) return { session: run.session };
-    const rejected = (message: string): Outcome => ({ error: { type: "session_creation_rejected_error", message } });
-    if (stored.archivedAt !== null) return rejected("The deployment was archived before the session was created.");
+    if (stored.archivedAt !== null) return ARCHIVED;
     if (run.scheduledAt !== null && stored.paused) {
       return rejected("The deployment was paused before the session was created.");
     }
@@ -153,6 +155,10 @@ export class RunStarter {
     });
   }
 }
+
+const rejected = (message: string): Outcome => ({ error: { type: "session_creation_rejected_error", message } });
+
+const ARCHIVED = rejected("The deployment was archived before the session was created.");
 
 function settledRun(run: StartingRun, outcome: Outcome): SettledRun {
   const { id, deployment, agent, scheduledAt, createdAt, trigger } = run;

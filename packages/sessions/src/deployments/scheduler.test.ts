@@ -5,6 +5,7 @@ import { cronTimes, newId, parseCron, RequestError } from "@tandem/protocol";
 import { openStore, type Store } from "@tandem/storage";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { DeploymentRecords } from "./deployment-records.ts";
+import { newRun } from "./run-records.ts";
 import type { StoredDeployment, StoredRun } from "./stored-deployment.ts";
 import { deploymentOf, runProcess, StillClock, type World } from "./testing/killed-scheduler.ts";
 
@@ -176,6 +177,22 @@ test("errors that would come again pause the schedule, others do not", async () 
     { type: "error", error: { type: "environment_not_found_error" } },
   ]);
   expect(await fail(gone)).toMatchObject([{ scheduledAt: "2026-03-02T11:00:00.000Z" }, { type: "error" }]);
+});
+
+test("a delivery that waits for a process does not start a run of an archived deployment", async () => {
+  const world = worldAt("2026-03-02T08:59:59Z");
+  const made = await deploy(world, "0 9 1 1 *");
+  const records = new DeploymentRecords(world.records);
+  const run = newRun(made, { time: null, id: newId("deploymentRun", world.clock.now()), by: "trigger" }, world.clock);
+  const cause = { trigger: "trig_1", event: null, text: "Look.", requester: null };
+  const retryAt = new Date(world.clock.now()).toISOString();
+  await records.write(records.addRun({ ...run, cause, attempts: 0, retryAt }));
+  await change(world, made, { archivedAt: retryAt });
+  await runProcess(world);
+  expect(await runsOf(world)).toMatchObject([
+    { state: "failed", error: { message: "The deployment was archived before the session was created." } },
+  ]);
+  expect(world.sessions.size).toBe(0);
 });
 
 test("an unreachable database leaves the run for a retry", async () => {
