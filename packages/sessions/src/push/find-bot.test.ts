@@ -23,6 +23,8 @@ test.each([
   ["http://github.com/acme/app", "http://github.com/acme/*"],
   ["https://github.com/acme/app", "http://github.com/*"],
   ["ext::sh -c evil", "https://github.com/*"],
+  ["https://github.com/acme/..%2fevil/app", "https://github.com/acme/*"],
+  ["https://github.com/acme/../evil/app", "https://github.com/acme/*"],
   ["/srv/app", "https://github.com/*"],
   ["", "https://github.com/*"],
   ["https://user:pw@github.com.evil/acme/app", "https://github.com/acme/app"],

@@ -45,6 +45,8 @@ function normalised(remote: string): string | undefined {
   const ssh = /^(?:ssh:\/\/)?git@([A-Za-z0-9.-]+)[:/](.+)$/.exec(remote);
   const url = URL.parse(ssh ? `https://${ssh[1]}/${ssh[2]}` : remote);
   if (!url || (url.protocol !== "https:" && url.protocol !== "http:")) return undefined;
+  // Some servers decode `..%2f` to a path outside of the bot's pattern.
+  if (url.pathname.includes("%")) return undefined;
   if (url.protocol === "http:" && !["127.0.0.1", "localhost", "[::1]"].includes(url.hostname)) return undefined;
   return `${url.origin}${url.pathname.replace(/\/+$/, "").replace(/\.git$/, "")}`;
 }
