@@ -1,7 +1,10 @@
-import { readFile, realpath } from "node:fs/promises";
+import { lstat, readFile, realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { RequestError } from "@tandem/protocol";
-import { git, GitFailed, type GitPlace } from "./git.ts";
+import { git, GitFailed, runGit, type GitPlace } from "./git.ts";
+
+const LIST_BYTES = 256 * 1_024 * 1_024;
+const MAX_NESTED = 5;
 
 /** A git folder whose history really belongs to it. */
 export interface Repository {
@@ -15,7 +18,8 @@ export interface Repository {
   isLinked: boolean;
   /**
    * Settings that disable the repository's filters and merge drivers: they are programs named in a file that a session
-   * can write. So Git LFS files stay pointers, and files with a merge driver conflict.
+   * can write. So Git LFS files stay pointers, and files with a merge driver conflict. git also looks into submodules, so
+   * the filters of nested repositories are disabled, too.
    */
   quiet: Readonly<Record<string, string>>;
 }
@@ -38,7 +42,7 @@ export async function openRepository(path: string): Promise<Repository> {
       fix: "Name a folder that git clone, git init or git worktree add has made.",
     });
   }
-  return { folder, gitDir, commonDir, isLinked, quiet: await quietPrograms({ folder, gitDir }) };
+  return { folder, gitDir, commonDir, isLinked, quiet: await quietPrograms({ folder, gitDir }, folder) };
 }
 
 async function revParse(folder: string): Promise<string[]> {
@@ -71,14 +75,8 @@ async function isWorktreeOf(commonDir: string, gitDir: string, folder: string): 
   return (await realpath(back.trimEnd()).catch(() => undefined)) === join(folder, ".git");
 }
 
-async function quietPrograms(place: GitPlace): Promise<Record<string, string>> {
-  const names = await git(place, ["config", "--null", "--name-only", "--get-regexp", "^(filter|merge)\\."]).catch(
-    (error: unknown) => {
-      // git reports "none" this way.
-      if (error instanceof GitFailed && error.stderr === "") return "";
-      throw error;
-    },
-  );
+async function quietPrograms(place: GitPlace, folder: string): Promise<Record<string, string>> {
+  const names = `${await programNames(place)}${await nestedNames(place, folder)}`;
   const named = (kind: "filter" | "merge"): Set<string> =>
     new Set(names.split("\0").flatMap((name) => new RegExp(`^${kind}\\.(.*)\\.[^.]*$`, "s").exec(name)?.[1] ?? []));
   const filters = [...named("filter")].flatMap((name): [string, string][] => [
@@ -90,4 +88,31 @@ async function quietPrograms(place: GitPlace): Promise<Record<string, string>> {
   // Without a command, one side's file would win; a failing command makes it a conflict.
   const drivers = [...named("merge")].map((name): [string, string] => [`merge.${name}.driver`, "false"]);
   return Object.fromEntries([...filters, ...drivers]);
+}
+
+/** The names of settings with programs, each with a NUL after it. */
+const programNames = (place: GitPlace): Promise<string> =>
+  git(place, ["config", "--null", "--name-only", "--get-regexp", "^(filter|merge)\\."]).catch((error: unknown) => {
+    // git reports "none" this way.
+    if (error instanceof GitFailed && error.stderr === "") return "";
+    throw error;
+  });
+
+/** Of the repositories below this one that its index or its last commit contains. */
+async function nestedNames(place: GitPlace, folder: string, depth = 1): Promise<string> {
+  const lists = await Promise.all([
+    runGit(place, ["ls-files", "--stage", "-z"], { maxBytes: LIST_BYTES }),
+    runGit(place, ["ls-tree", "-r", "-z", "--full-tree", "HEAD"], { maxBytes: LIST_BYTES }),
+  ]);
+  const entries = lists.flatMap(({ stdout }) => stdout.toString("utf8").split("\0"));
+  const paths = new Set(entries.flatMap((entry) => /^160000 .*?\t(.+)$/s.exec(entry)?.[1] ?? []));
+  let names = "";
+  for (const path of paths) {
+    const nested = join(folder, path);
+    if (!(await lstat(join(nested, ".git")).catch(() => undefined))) continue;
+    // Where git fails for us, it also fails when it looks into the submodule.
+    names += await programNames(nested).catch(() => "");
+    if (depth < MAX_NESTED) names += await nestedNames(nested, nested, depth + 1);
+  }
+  return names;
 }
