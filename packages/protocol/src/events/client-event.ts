@@ -54,12 +54,16 @@ const userInterrupt = z
 /** The name of the person who answered; `expired` if no answer came in time. */
 const answerer = { by: z.string(), expired: z.literal(true).optional() };
 
+/** Clients may repeat the thread of the call, as older samples do. */
+const answeredThread = z.string().nullish();
+
 const userToolConfirmation = z
   .strictObject({
     type: z.literal("user.tool_confirmation"),
     tool_use_id: z.string(),
     result: z.enum(["allow", "deny"]),
     deny_message: z.string().nullish(),
+    session_thread_id: answeredThread,
     /** Set by the engine and by `POST /v1/approvals/:id`, which validates it; clients do not send it. */
     tandem: approvalAnswer
       .omit({ result: true, message: true })
@@ -78,6 +82,7 @@ const userCustomToolResult = z
     custom_tool_use_id: z.string(),
     content: z.array(toolResultContent).optional(),
     is_error: z.boolean().nullish(),
+    session_thread_id: answeredThread,
     /** Set by the engine; clients do not send it. */
     tandem: z.strictObject(answerer).optional(),
   })

@@ -114,6 +114,10 @@ test("a thread that waits for an approval is idle: archiving it denies the call"
   const thread = created!.session_thread_id;
   const where = { session_id: session };
   expect((await sessions.threads.retrieve(thread, where)).status).toBe("idle");
+  const use = ofType(asked, "agent.tool_use").find(({ name }) => name === "Bash")!.id;
+  const elsewhere = { type: "user.tool_confirmation" as const, tool_use_id: use, result: "allow" as const };
+  const sent = sessions.events.send(session, { events: [{ ...elsewhere, session_thread_id: "sthr_x" } as never] });
+  await expect(sent).rejects.toThrow(/400.*not of the thread sthr_x/);
   const rest = await sessions.events.stream(session);
   expect(await sessions.threads.archive(thread, where)).toMatchObject({ id: thread, status: "terminated" });
   const after = await collectUntil(rest, endsTurn);

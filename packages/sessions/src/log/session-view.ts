@@ -61,7 +61,7 @@ export function feedView(row: SessionRow): FeedSession {
     agent: { id: row.agent.id, name: row.agent.name },
     environment_id: row.environmentId,
     folder: row.folder,
-    waiting_for: unansweredCalls(row),
+    waiting_for: unansweredCalls(row).map(({ event_id, type, name }) => ({ event_id, type, name })),
     list_cost: row.usage.list_cost,
     evaluation: row.outcomes?.at(-1)?.result ?? null,
     cut_short: row.cutShort ?? null,

@@ -132,6 +132,10 @@ export class SentEvents {
       const hint = id.startsWith("toolu_") ? "; expected the id of the event (sevt_…), not the tool's" : "";
       throw invalid(`${place}: no call ${id} waits for this answer${hint}`);
     }
+    const thread = event.session_thread_id;
+    if (thread && thread !== (call.thread ?? row.primaryThread)) {
+      throw invalid(`${place.replace(/\.\w+$/, ".session_thread_id")}: the call ${id} is not of the thread ${thread}`);
+    }
     if (custom && !event.is_error && isApproval(call)) readAnswers(call.use.input, event.content ?? []);
     const answers = [...all, ...(await this.#parts.store.inbox.list(row.id))].filter((other) => answersCall(other, id));
     if (answers.length > 1) throw invalid(`${place}: the call ${id} has been answered already`);
