@@ -144,12 +144,17 @@ describe("a crash", () => {
       always(when((request) => isGrader(request) && request.toolResults.length > 0, stallBeforeFirstByte())),
       verdict("satisfied", "Good."),
     ]);
+    // This process only watches: the session must be the other server's.
+    await engine.stop();
+    const watcher = await stage.open({ ownOnly: true });
     const { process: server, session } = await stage.spawn(ALLOW_ALL, "Hello?", {
       session: { initial_events: [haiku()] },
     });
-    await engine.until(session, isGraderRequest);
-    // Another server takes the session over.
+    await watcher.until(session, isGraderRequest);
     server.kill("SIGKILL");
+    await watcher.stop();
+    // Another server takes the session over.
+    engine = await stage.open({ leaseTtl: 1_000 });
     const events = await engine.until(session, isIdle);
     const spans = spansOf(events);
     expect(spans).toMatchObject([
