@@ -65,6 +65,7 @@ export function createDeployments(parts: DeploymentParts): {
     },
     secrets,
     note,
+    log,
     clock,
   });
   return { deployments, triggers, scheduler };

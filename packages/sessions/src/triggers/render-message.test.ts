@@ -18,6 +18,11 @@ test("values of the payload are marked as data, under a name that the sender can
     /^<p path="issue.constructor"><\/p><p path="__proto__"><\/p>/,
   );
   expect(renderMessage(null, { text: "x".repeat(100_000) }).length).toBeLessThan(61_000);
+  const deep = Array.from({ length: 90 }).reduce<unknown>(
+    (inner) => [inner],
+    Array.from({ length: 40_000 }, () => 1),
+  );
+  expect(renderMessage(null, deep).length).toBeLessThan(61_000);
 });
 
 test("a filter takes events by name or action, and conditions on values", () => {

@@ -13,6 +13,7 @@ import {
 import type { RecordChange, SecretBox } from "@tandem/storage";
 import type { RunCause, StoredDeployment } from "../deployments/stored-deployment.ts";
 import { isoNow, type Clock } from "../host/clock.ts";
+import type { Log } from "../host/host-settings.ts";
 import { readPayload } from "./read-payload.ts";
 import { renderMessage } from "./render-message.ts";
 import { requesterOf } from "./requester-of.ts";
@@ -35,6 +36,7 @@ interface TriggerDependencies {
   };
   secrets: SecretBox;
   note: (note: AuditNote) => Promise<void>;
+  log: Log;
   clock: Clock;
 }
 
@@ -121,11 +123,16 @@ export class TriggerService implements Triggers {
   }
 
   async receive(id: string, inbound: InboundDelivery): Promise<TriggerReceipt | undefined> {
-    const { records, secrets, clock } = this.#dependencies;
+    const { records, secrets, clock, log } = this.#dependencies;
     const found = await records.find(id);
     if (!found) return undefined;
     const trigger = found.value;
-    const secret = await secrets.open(trigger.secret, id);
+    const secret = await secrets.open(trigger.secret, id).catch((error: unknown) => {
+      log.warn({ trigger: id, error: String(error) }, "the secret of a trigger cannot be read");
+      return undefined;
+    });
+    // The sender must not learn why.
+    if (secret === undefined) return undefined;
     const checked = verifyDelivery(inbound, trigger.verification, secret, clock.now());
     if (!checked.ok) return undefined;
     const { delivery } = checked;
