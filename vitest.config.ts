@@ -4,7 +4,7 @@ import { measureSlowness } from "./scripts/machine-slowness.ts";
 
 // Pure tests take seconds. Tests named *.binary.test.ts start the real Claude Code, other programs or servers. Tests named
 // *.extended.test.ts do so too and run in `npm test -- --all`: fleets, Postgres and other databases, killed processes, clients
-// of other projects, the accessibility of every page. Files share worker processes: loading the modules anew for each of 200
+// of other projects, the accessibility of every page. Files share worker processes: loading the modules again for each of 200
 // files would take minutes.
 const named = (suffix: string): string[] =>
   ["packages/*/src", "apps/*/src", "scripts"].map((folder) => `${folder}/**/*${suffix}`);

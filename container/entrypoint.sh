@@ -1,6 +1,6 @@
 #!/bin/sh
-# Whoever starts the container has put its settings there: they are trusted as they are now. What folders bring that sessions
-# work in is not.
+# The operator who starts the container provides its settings, so they are trusted. The settings of folders in which sessions
+# work are not.
 set -eu
 tandem trust >/dev/null
 exec tandem "$@"

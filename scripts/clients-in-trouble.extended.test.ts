@@ -75,7 +75,7 @@ describe("the client for TypeScript", () => {
     expect(await client.call("agents.list")).toEqual({});
   });
 
-  test("a question of the agent's that nobody answers is declined, and the turn goes on", async () => {
+  test("an unanswered question of the agent is declined, and the turn continues", async () => {
     await using client = await TandemClient.start({ command });
     const types: string[] = [];
     for await (const event of client.turn("sesn_1", "Hello.")) types.push(event.type);
@@ -123,7 +123,7 @@ describe.skipIf(!hasPython)(`the client for Python${reason}`, () => {
     expect(await python(`${BEGIN}${program}\ntandem.close()`)).toBe("{}");
   });
 
-  test("a question of the agent's that nobody answers is declined, and the turn goes on", async () => {
+  test("an unanswered question of the agent is declined, and the turn continues", async () => {
     const program = 'print([event["type"] for event in tandem.turn("sesn_1", "Hello.")][-2:])\ntandem.close()';
     expect(await python(`${BEGIN}${program}`)).toBe("['user.custom_tool_result', 'session.status_idle']");
   });

@@ -338,7 +338,7 @@ namespace Tandem
     /// <summary>A Tandem of one's own, for as long as it is not disposed of.</summary>
     public sealed class TandemClient : IDisposable
     {
-        /// <summary>How much of a stream is held for whoever reads it slowly, before Tandem has to wait.</summary>
+        /// <summary>Size of the buffer of a slowly read stream before backpressure on Tandem.</summary>
         internal const int MostWaiting = 1000;
 
         private const int Protocol = 1;
@@ -496,7 +496,7 @@ namespace Tandem
             }
         }
 
-        /// <summary>Answers a call that waits for a person; a reason for a denial is told to the agent.</summary>
+        /// <summary>Answers a call that waits for a person; the agent sees the reason of a denial.</summary>
         public Task AnswerAsync(string session, string toolUseId, bool isAllowed, string reason = null)
         {
             var confirmation = new JsonObject
@@ -566,7 +566,7 @@ namespace Tandem
             }
         }
 
-        /// <summary>Somebody has read, or waits for an answer: there may be room again.</summary>
+        /// <summary>A reader made progress, or a request waits: the reader loop may continue.</summary>
         internal void ReadOn()
         {
             TaskCompletionSource<bool> room;
@@ -654,11 +654,11 @@ namespace Tandem
             }
             catch
             {
-                // Params that are part of something else already, for instance: nobody waits for an answer to them.
+                // Params that are part of something else already, for instance: no caller waits for an answer to them.
                 lock (_lock) _pending.Remove(id);
                 throw;
             }
-            // Whoever waits for an answer has to be able to get it, whatever else is not being read.
+            // A pending request must get its answer even if a stream is not being read.
             ReadOn();
             await _writing.WaitAsync().ConfigureAwait(false);
             try
@@ -677,7 +677,7 @@ namespace Tandem
             }
         }
 
-        /// <summary>Nobody waits for whether it worked: what was to be cancelled says so itself.</summary>
+        /// <summary>Fire and forget: the cancelled request itself reports the outcome.</summary>
         private void CancelLater(long id)
         {
             CallAsync("cancel", new JsonObject { ["id"] = id })
@@ -703,7 +703,7 @@ namespace Tandem
             Lose();
         }
 
-        /// <summary>Waits while somebody reads too slowly, unless somebody waits for an answer that comes after it.</summary>
+        /// <summary>Backpressure: waits while a stream is read too slowly, unless a request is pending, whose answer comes later.</summary>
         private async Task RoomAsync()
         {
             for (;;)

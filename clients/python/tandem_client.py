@@ -24,7 +24,7 @@ from typing import Any, Callable, Deque, Dict, Iterator, List, Mapping, NamedTup
 __all__ = ["Tandem", "TandemError", "Item", "Stream"]
 
 PROTOCOL = 1
-# How much of a stream is held for whoever reads it slowly, before Tandem has to wait.
+# Size of the buffer of a slowly read stream before backpressure on Tandem.
 MOST_WAITING = 1_000
 START_SECONDS = 60.0
 CLOSE_SECONDS = 20.0
@@ -184,9 +184,9 @@ class Tandem:
     ) -> Iterator[Json]:
         """Says something in a session, and yields what happens until the agent has done with it.
 
-        `approve` is asked about every call that needs a person: True allows it, a text denies it and is told to the
-        agent. Without it, all such calls are denied. Questions of the agent's are declined; whoever would answer them
-        uses `stream`.
+        `approve` is asked about every call that needs a person: True allows it, a text denies it and is the
+        reason that the agent sees. Without it, all such calls are denied. Questions of the agent are declined; to answer
+        them, use `stream`.
         """
         calls: Dict[str, Json] = {}
         with self.stream("sessions.events.stream", session_id=session_id, tandem=True) as stream:
@@ -267,13 +267,13 @@ class Tandem:
             if self._is_gone or self._is_closing:
                 raise TandemError(_GONE)
             id = self._last_id + 1
-            # What cannot be written raises here, before anybody waits for an answer to it.
+            # Raises here if it cannot be written, before a caller waits for the answer.
             line = json.dumps({"id": id, "method": method, "params": params}, ensure_ascii=False).encode() + b"\n"
             self._last_id = id
             self._answers[id] = None
             if is_stream:
                 self._streams[id] = Stream(self, id)
-            # Whoever waits for an answer has to be able to get it, whatever else is not being read.
+            # A pending request must get its answer even if a stream is not being read.
             self._news.notify_all()
         assert self._process.stdin is not None
         try:
@@ -331,7 +331,7 @@ class Tandem:
             self._cancel(stream._id)
 
     def _must_wait(self) -> bool:
-        """Whether somebody reads too slowly, and nobody waits for an answer that comes after it."""
+        """Whether a stream is read too slowly and no request is pending, whose answer comes later."""
         if self._is_closing or any(answer is None for answer in self._answers.values()):
             return False
         return any(len(stream._waiting) >= MOST_WAITING for stream in self._streams.values())

@@ -53,7 +53,7 @@ const everythingSent = (): string => JSON.stringify(stage.rehearsal.requests);
 async function expectNothingHostile(): Promise<void> {
   expect(await readdir(evidence), "nothing was executed").toEqual([]);
   expect(everythingSent(), "nothing was sent").not.toContain(MARK);
-  expect(elsewhere.requests, "nobody else was asked").toEqual([]);
+  expect(elsewhere.requests, "no other host was asked").toEqual([]);
   expect(stage.rehearsal.refused, "no other host was tried").toEqual([]);
 }
 

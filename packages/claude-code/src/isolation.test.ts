@@ -105,7 +105,7 @@ describe("checkPayer", () => {
   test.each([
     ["a login", { subscriptionType: "Claude Max", apiProvider: "firstParty" as const }, login],
     ["a login of a Console account", { apiKeySource: "/login managed key" }, login],
-    ["nobody yet", { tokenSource: "none" }, login],
+    ["no login yet", { tokenSource: "none" }, login],
     ["a key", { apiKeySource: "ANTHROPIC_API_KEY", tokenSource: "claude.ai" }, key],
     ["a token", { tokenSource: "CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR" }, token],
   ])("accepts %s", (_, account, credential) => {

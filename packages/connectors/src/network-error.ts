@@ -2,7 +2,7 @@ import { ConnectionError } from "./connection-error.ts";
 import type { ServerAddress } from "./server-address.ts";
 
 const UNREACHABLE: Record<string, string> = {
-  ECONNREFUSED: "Nobody listens there: start the server, or check host and port.",
+  ECONNREFUSED: "No server listens there: start it, or check host and port.",
   ENOENT: "There is no such socket: start the server, or check its path.",
   ENOTFOUND: "Check the name of the host.",
   EAI_AGAIN: "Check the name of the host, and the network.",

@@ -117,7 +117,7 @@ describe("a turn", () => {
     stop();
     expect(spoken(late).join("")).toBe(words);
     expect(said(events)).toBe(words);
-    // Once it is a fact, nobody is shown a preview of it.
+    // Once it is logged, no client gets a preview of it.
     const after: LiveDelta[] = [];
     sessions.onDelta(session.id as never, { after: 0, hear: (live) => after.push(...live) })();
     expect(after).toEqual([]);
@@ -214,7 +214,7 @@ const writes = (name: string, id?: string) =>
 const requiresAction = ({ event }: LoggedEvent): boolean =>
   event.type === "session.status_idle" && event.stop_reason.type === "requires_action";
 
-/** Runs up to the first call that waits for somebody. */
+/** Runs up to the first call that needs an answer. */
 async function untilWaiting(running: RunningEngine, session: Parameters<RunningEngine["say"]>[0], words = "Do it.") {
   await running.say(session, words);
   const events = await running.until(session, requiresAction);

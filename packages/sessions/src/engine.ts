@@ -24,7 +24,7 @@ import type { Worktrees } from "./worktrees/worktrees.ts";
 
 /**
  * The engine: everything that clients can do with agents, environments and sessions, over HTTP, ACP, stdio or the command
- * line. It rejects invalid requests with a `RequestError`. Whatever it acknowledges is durable.
+ * line. It rejects invalid requests with a `RequestError`. Every acknowledged change is durable.
  *
  * To understand how a message becomes a turn, read these five files in this order:
  * 1. `create-engine.ts` wires the features together.

@@ -116,7 +116,7 @@ export async function hashInside(root: string, path: string): Promise<string | u
   }
 }
 
-/** Calls `work` with a path in the parent folder, which stays open: nobody can replace it by a link meanwhile. */
+/** Calls `work` with a path in the parent folder, which stays open, so that it cannot be replaced by a link in between. */
 async function at<T>(
   root: string,
   path: string,

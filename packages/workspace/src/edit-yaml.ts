@@ -4,7 +4,7 @@ import { SourcePatch, YAML_LAYOUT } from "./source-patch.ts";
 /**
  * Edits YAML that people edit too. Only the lines that the edit concerns change; layout, quotes, comments, anchors and
  * line ends of all others stay byte for byte. If the source is laid out so that this is impossible, the `yaml` package
- * writes the whole file anew, which keeps comments but not spacing. In both cases the result is parsed and compared with
+ * rewrites the whole file, which keeps comments but not spacing. In both cases the result is parsed and compared with
  * the edited document before it is returned.
  */
 export function editYaml(source: string, edit: (document: Document) => void): string {

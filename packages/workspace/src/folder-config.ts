@@ -96,7 +96,7 @@ class ConfigReader {
     if (!opened) return;
     const size = Number(opened.stats.size);
     if (this.files.size >= MAX_FILES || this.#bytes + size > MAX_BYTES) {
-      throw refused("its configuration is larger than anybody could read");
+      throw refused("its configuration is too large to review");
     }
     this.#bytes += size;
     this.files.set(path, await readExactly(opened.handle, size, path));

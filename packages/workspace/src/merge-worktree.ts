@@ -80,7 +80,7 @@ async function moveBranch(
 ): Promise<void> {
   const { branch, before, after, dryRun, settings } = move;
   if ((await resolveRef(repository, `refs/heads/${branch}`)) !== before) {
-    throw new RequestError("conflict", `The branch ${branch} is not where it was: somebody has moved it on.`);
+    throw new RequestError("conflict", `The branch ${branch} has moved in the meantime.`);
   }
   const place = await checkedOut(repository, branch);
   if (place === undefined) {

@@ -59,7 +59,7 @@ export async function runSetup({ command, folder, variables, timeoutMs, ledger }
       : `ended with ${ended.code ?? ended.signal ?? "an error"}`;
     const lines = output.trimEnd().split("\n").slice(-SHOWN_LINES).join("\n");
     throw new RequestError("conflict", `The setup of the worktree ${how}: ${command}\n${lines}`, {
-      fix: "Mend worktrees.setup in tandem.yaml, or what it calls; it runs in a fresh worktree.",
+      fix: "Fix worktrees.setup in tandem.yaml, or the program that it calls; it runs in a fresh worktree.",
     });
   } finally {
     clearTimeout(timer);

@@ -201,7 +201,7 @@ export class SourcePatch {
   }
 }
 
-/** The items that stay in their order. Any other is removed, or is written anew. */
+/** The items that stay in their order. All others are removed or rewritten. */
 function keptItems(before: readonly unknown[], after: readonly unknown[]): Set<unknown> {
   const positions = new Map(before.map((item, index) => [item, index]));
   const kept = new Set<unknown>();

@@ -10,7 +10,7 @@ import { reply, text, toolUse, type ModelRequest, type Reply } from "@tandem/reh
 import { expect, test } from "vitest";
 import { foldUpdates, setAcpStage, type AcpStage } from "./testing/acp-stage.ts";
 
-const PLAN = "# The plan\n\n1. Look around\n2. Mend it";
+const PLAN = "# The plan\n\n1. Look around\n2. Fix it";
 const MCP_SERVER = fileURLToPath(
   new URL("../../../../packages/sessions/src/testing/mcp-stdio-server.ts", import.meta.url),
 );
@@ -47,7 +47,7 @@ test("a plan is shown in full, with the modes to continue in as options", async 
   const session = await editor.begin();
   await editor.agent.request(methods.agent.session.setMode, { sessionId: session, modeId: "plan" });
   expect(await editor.say(session, "make a plan")).toBe("end_turn");
-  expect(JSON.stringify(asked[0]!.toolCall.content)).toContain("2. Mend it");
+  expect(JSON.stringify(asked[0]!.toolCall.content)).toContain("2. Fix it");
   expect(asked[0]!.toolCall.kind).toBe("switch_mode");
   expect(asked[0]!.options.map(({ optionId }) => optionId)).toEqual(
     expect.arrayContaining(["default", "acceptEdits", "reject"]),

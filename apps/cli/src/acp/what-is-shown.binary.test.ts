@@ -31,7 +31,7 @@ test("attachments reach the model, a retry and a compaction are notices, and tas
   let refusals = 0;
   const steps = [
     [toolUse("TaskCreate", { subject: "Look", description: "Look around" })],
-    [toolUse("TaskCreate", { subject: "Mend", description: "Mend it" })],
+    [toolUse("TaskCreate", { subject: "Fix", description: "Fix it" })],
     [toolUse("TaskUpdate", { taskId: "1", status: "completed" })],
     [toolUse("TaskUpdate", { taskId: "2", status: "in_progress" })],
   ];
@@ -83,9 +83,9 @@ test("attachments reach the model, a retry and a compaction are notices, and tas
   );
   expect(plans).toEqual([
     ["Look: pending"],
-    ["Look: pending", "Mend: pending"],
-    ["Look: completed", "Mend: pending"],
-    ["Look: completed", "Mend: in_progress"],
+    ["Look: pending", "Fix: pending"],
+    ["Look: completed", "Fix: pending"],
+    ["Look: completed", "Fix: in_progress"],
   ]);
 
   expect(await editor.say(session, "/compact")).toBe("end_turn");

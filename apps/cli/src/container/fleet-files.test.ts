@@ -145,27 +145,24 @@ const workers = pods.parse(specOf("StatefulSet", "tandem-worker"));
 test.each([
   ["servers", servers],
   ["workers", workers],
-])(
-  "Kubernetes: %s run as nobody's root, on a file system that they cannot change, within limits",
-  (_, { template }) => {
-    const { spec } = template;
-    const [only] = spec.containers;
-    expect(spec.securityContext).toMatchObject({
-      runAsNonRoot: true,
-      runAsUser: 10_001,
-      seccompProfile: { type: "RuntimeDefault" },
-    });
-    expect(only!.securityContext).toEqual({
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ["ALL"] },
-    });
-    expect(only!.resources.limits).toHaveProperty("memory");
-    for (const path of ["/data", "/home/tandem", "/tmp"]) {
-      expect(only!.volumeMounts).toContainEqual(expect.objectContaining({ mountPath: path }));
-    }
-  },
-);
+])("Kubernetes: %s run without root, on a file system that they cannot change, within limits", (_, { template }) => {
+  const { spec } = template;
+  const [only] = spec.containers;
+  expect(spec.securityContext).toMatchObject({
+    runAsNonRoot: true,
+    runAsUser: 10_001,
+    seccompProfile: { type: "RuntimeDefault" },
+  });
+  expect(only!.securityContext).toEqual({
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ["ALL"] },
+  });
+  expect(only!.resources.limits).toHaveProperty("memory");
+  for (const path of ["/data", "/home/tandem", "/tmp"]) {
+    expect(only!.volumeMounts).toContainEqual(expect.objectContaining({ mountPath: path }));
+  }
+});
 
 test.each([
   ["servers", servers],

@@ -118,7 +118,7 @@ export async function serverAccess({
   return { url, token: token.trim(), agent };
 }
 
-/** Believes the one certificate that the server is known to have, whoever signed it and whatever name it is for. */
+/** Accepts only the certificate that the server is known to have, regardless of its issuer and name. */
 async function pinnedAgent(file: string): Promise<HttpsAgent> {
   const chain = await readFile(file, "utf8");
   const pinned = new X509Certificate(chain).fingerprint256;

@@ -414,8 +414,8 @@ describe.each(places)("on $name", ({ name, why, open }) => {
         const answer = await acp(token, "GET", { "acp-connection-id": connection, "acp-session-id": session });
         return `${answer.status} ${(await answer.text()).replaceAll(/req_\w+/g, "req").replaceAll(session, "…")}`;
       };
-      const nobody = ids["session_id"]!.replace(/.{4}$/, "ZZZZ");
-      expect(await listen(zeta, own, ids["session_id"]!)).toBe(await listen(zeta, own, nobody));
+      const unknown = ids["session_id"]!.replace(/.{4}$/, "ZZZZ");
+      expect(await listen(zeta, own, ids["session_id"]!)).toBe(await listen(zeta, own, unknown));
       expect(await listen(zeta, own, ids["session_id"]!)).toMatch(/^404/);
       expect(await listen(zeta, theirs, ids["session_id"]!)).toMatch(/^404/);
     });

@@ -20,7 +20,7 @@ export const TRANSCRIPT_NOTES: Readonly<Record<string, string>> = {
   "agent-color": "a setting of its own screen",
   "agent-setting": "a setting of its own screen",
   tag: "a title",
-  progress: "a heartbeat; what came of it is told",
+  progress: "a heartbeat; its outcome is a line of its own",
   "pr-link": "a bookmark",
   "system/turn_duration": "times are with the lines",
   "system/stop_hook_summary": "its own hooks",

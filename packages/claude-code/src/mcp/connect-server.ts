@@ -79,7 +79,7 @@ export async function connectServer(
         cursor = listed.nextCursor;
         if (cursor === undefined) return tools;
       }
-      throw new Error("The MCP server lists more tools than anybody could read.");
+      throw new Error("The MCP server lists too many tools.");
     },
     async call(name, input, signal) {
       const options = { signal, timeout: settings.callMs };

@@ -93,7 +93,7 @@ describe.each([
       expect(JSON.stringify(request.headers)).not.toContain(MARK);
       expect(request.body).toMatchObject({ model: "claude-sonnet-5-5" });
     }
-    expect(elsewhere.requests, "nobody else was asked").toEqual([]);
+    expect(elsewhere.requests, "no other host was asked").toEqual([]);
     expect(stage.rehearsal.refused, "no other host was tried").toEqual([]);
 
     // A deny rule of the folder wins over the gate.

@@ -9,7 +9,7 @@ const KNOWN: readonly [RegExp, ConnectionErrorCode, (path: string, said: string)
   [
     /set lock on file/,
     "connection_failed",
-    (path) => `${path} is open for writing in another process, and DuckDB then lets nobody else in.`,
+    (path) => `${path} is open for writing in another process; DuckDB then locks the file.`,
     "Close it there, or give a copy of the file.",
   ],
   [/database does not exist/, "connection_failed", (path) => `There is no file ${path}.`, CHECK_PATH],

@@ -7,9 +7,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { createConnection, type Connection } from "mysql2/promise";
 
-const NOBODY = 65_534;
+const UNPRIVILEGED = 65_534;
 const isRoot = process.getuid?.() === 0;
-const asUser = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
+const asUser = isRoot ? { uid: UNPRIVILEGED, gid: UNPRIVILEGED } : {};
 const START_DEADLINE_MS = 120_000;
 
 /** A real MariaDB server for tests, on a socket in a scratch folder. */
@@ -32,7 +32,7 @@ export async function startMariaDb({
   const folder = mkdtempSync(join(tmpdir(), "tandem-mariadb-"));
   const data = join(folder, "data");
   mkdirSync(data);
-  if (isRoot) for (const path of [folder, data]) chownSync(path, NOBODY, NOBODY);
+  if (isRoot) for (const path of [folder, data]) chownSync(path, UNPRIVILEGED, UNPRIVILEGED);
   const env = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C", TZ: "UTC", HOME: folder };
   const options = ["--no-defaults", `--datadir=${data}`];
   const install = [...options, "--auth-root-authentication-method=normal", "--skip-test-db"];

@@ -79,6 +79,6 @@ function readCurrent(path: string, text: string): TableFile {
   const parsed = parseTableFile(text);
   if (parsed.success) return parsed.table;
   throw new TandemError("bad_file", `${path} cannot be read. ${describeProblem(parsed.problems[0]!)}`, {
-    fix: "Mend the file, or remove it: the next scan writes it anew.",
+    fix: "Fix the file, or remove it: the next scan writes it again.",
   });
 }

@@ -210,12 +210,12 @@ describe("work units", () => {
   );
 
   test("a ref to a removed page is fixed and verified, or the page is left out", async () => {
-    for (const isMended of [true, false]) {
+    for (const isRepaired of [true, false]) {
       await using context = await openIngest({ "a/x.md": "# X\n\nThirty days.\n", "b/y.md": "# Y\n\nNo old.\n" });
       await context.writePage("old", PAGE("docs/b/y#top", "Old words."));
       const noRef = (request: ModelRequest) => {
         const file = fileRead(request);
-        return { content: isMended ? file.replace(/refs:\n {2}- page:old/, "refs: []") : `${file}\n` };
+        return { content: isRepaired ? file.replace(/refs:\n {2}- page:old/, "refs: []") : `${file}\n` };
       };
       const run = start([
         allFull,
@@ -230,11 +230,13 @@ describe("work units", () => {
       ]);
       const report = await context.ingest(run);
       const proposal = (await context.proposals.get(report.proposals[0]!.id))!;
-      expect(report.gates).toMatchObject(isMended ? { mended: 1, dropped: 0 } : { mended: 0, dropped: 1 });
+      expect(report.gates).toMatchObject(isRepaired ? { mended: 1, dropped: 0 } : { mended: 0, dropped: 1 });
       expect(proposal.changes.map(({ path }) => path)).toEqual(
-        isMended ? ["wiki/days.md", "wiki/old.md"] : ["wiki/old.md"],
+        isRepaired ? ["wiki/days.md", "wiki/old.md"] : ["wiki/old.md"],
       );
-      expect(run.skipped.map(({ stage, item }) => [stage, item])).toEqual(isMended ? [] : [["gates", "wiki/days.md"]]);
+      expect(run.skipped.map(({ stage, item }) => [stage, item])).toEqual(
+        isRepaired ? [] : [["gates", "wiki/days.md"]],
+      );
     }
   });
 });

@@ -38,7 +38,7 @@ describe("a person's literal statement", () => {
     ["a quotation without an end", "Always use it.", 'It says "Look here.\nAlways use it.'],
     ["a quotation over lines", "Always use it.", "It says “Look.\nAlways use it.\nBye.” What now?"],
     ["a quotation in single marks", "Always use it.", "It says 'Always use it.' and more."],
-    ["a message that nobody types", "We deploy on Tuesdays.", `We deploy on Tuesdays. ${"x ".repeat(1_200)}`],
+    ["a message too long to be typed", "We deploy on Tuesdays.", `We deploy on Tuesdays. ${"x ".repeat(1_200)}`],
     ["nothing at all", "", "Anything."],
   ])("is not %s", (_, statement, message) => {
     expect(isInOwnWords(statement, [message])).toBe(false);

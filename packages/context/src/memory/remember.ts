@@ -121,11 +121,17 @@ export async function acceptAtOnce(
   drafts: Parameters<Knowledge["proposals"]["propose"]>[0]["drafts"],
   by: string,
 ): Promise<Proposal> {
-  const proposal = await proposals.propose({ job: null, title, summary: `Decided by ${by}.`, drafts, anew: true });
+  const proposal = await proposals.propose({
+    job: null,
+    title,
+    summary: `Decided by ${by}.`,
+    drafts,
+    includeRejected: true,
+  });
   if (!proposal) throw new RequestError("invalid_request", "That would change nothing.");
   const accepted = proposal.state === "accepted" ? proposal : await proposals.accept(proposal.id, { by });
   if (accepted.counts.conflict > 0) {
-    throw new RequestError("conflict", "A memory was changed by somebody else at the same moment.", {
+    throw new RequestError("conflict", "A memory was changed at the same moment.", {
       fix: `Look at ${accepted.id}, or try again.`,
     });
   }

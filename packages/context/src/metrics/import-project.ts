@@ -94,7 +94,7 @@ export async function importProject(
           title: `Metrics of ${project.name} (${project.format})`,
           summary: `Metrics: ${metrics.length}. Questions: ${asked.length}. Parts left out: ${unmapped.length}.`,
           drafts,
-          anew: true,
+          includeRejected: true,
         });
   return {
     format: project.format,

@@ -53,7 +53,13 @@ test("a metric is not accepted without the measure that it needs", async () => {
   const evidence = [{ type: "person" as const, name: "Ada", at: "2026-01-01T00:00:00Z" }];
   const support = [{ from: 1, to: Infinity, aspect: "structure" as const, evidence }];
   const draft: Draft = { path: PATH, before: ORDER, after: WITH_LARGEST, support };
-  const proposal = (await proposals.propose({ job: null, title: "A part", summary: "", drafts: [draft], anew: true }))!;
+  const proposal = (await proposals.propose({
+    job: null,
+    title: "A part",
+    summary: "",
+    drafts: [draft],
+    includeRejected: true,
+  }))!;
   const [measure, metric] = proposal.changes[0]!.hunks;
   const alone = proposals.accept(proposal.id, { hunks: [metric!.id], by: "Ada" });
   await expect(alone).rejects.toThrow(/would leave metrics\/shop\/order.yaml broken: .*needs the measure largest/);
@@ -68,7 +74,13 @@ test("a metric whose measure was rejected is not accepted", async () => {
   const evidence = [{ type: "person" as const, name: "Ada", at: "2026-01-01T00:00:00Z" }];
   const support = [{ from: 1, to: Infinity, aspect: "structure" as const, evidence }];
   const draft: Draft = { path: PATH, before: ORDER, after: WITH_LARGEST, support };
-  const proposal = (await proposals.propose({ job: null, title: "A rest", summary: "", drafts: [draft], anew: true }))!;
+  const proposal = (await proposals.propose({
+    job: null,
+    title: "A rest",
+    summary: "",
+    drafts: [draft],
+    includeRejected: true,
+  }))!;
   await proposals.reject(proposal.id, { hunks: [proposal.changes[0]!.hunks[0]!.id], by: "Ada" });
   await expect(proposals.accept(proposal.id, { by: "Ada" })).rejects.toThrow(/needs the measure largest/);
   await proposals.reject(proposal.id, { by: "Ada" });

@@ -126,9 +126,9 @@ export function createProposals({ folder, store, space, accept, now = () => new 
   }
 
   /** Numbered changes, without rejected hunks and those in other open proposals. */
-  async function changesOf(drafted: readonly DraftedChange[], anew: boolean): Promise<Change[]> {
+  async function changesOf(drafted: readonly DraftedChange[], includeRejected: boolean): Promise<Change[]> {
     const fingerprints = drafted.flatMap(({ change }) => change.hunks.map(({ fingerprint }) => fingerprint));
-    const known = anew ? new Set<string>() : await records.known(fingerprints);
+    const known = includeRejected ? new Set<string>() : await records.known(fingerprints);
     let count = 0;
     return drafted.flatMap(({ change, isRemoval }): Change[] => {
       const hunks = change.hunks
@@ -140,7 +140,7 @@ export function createProposals({ folder, store, space, accept, now = () => new 
   }
 
   return {
-    propose: async ({ job, title, decisions = [], quarantine, anew = false, ...given }) => {
+    propose: async ({ job, title, decisions = [], quarantine, includeRejected = false, ...given }) => {
       const { drafted, hash } = await readDrafts(given.drafts);
       if (drafted.length === 0 && decisions.length === 0) return undefined;
       const summary = typeof given.summary === "string" ? given.summary : given.summary();
@@ -149,7 +149,7 @@ export function createProposals({ folder, store, space, accept, now = () => new 
         const before = key === undefined ? undefined : await records.proposed(key);
         if (before === null) return undefined;
         if (before !== undefined) return settledProposal(before);
-        const changes = await changesOf(drafted, anew);
+        const changes = await changesOf(drafted, includeRejected);
         if (changes.length === 0 && decisions.length === 0) {
           if (key !== undefined) await records.rememberNothing(key);
           return undefined;

@@ -67,8 +67,8 @@ export interface Proposals {
     drafts: Iterable<Draft> | AsyncIterable<Draft>;
     decisions?: readonly Decision[];
     quarantine?: string;
-    /** Requested by a person: includes previously rejected changes. */
-    anew?: boolean;
+    /** Set if a person requested the changes: they may have been rejected before. */
+    includeRejected?: boolean;
   }): Promise<Proposal | undefined>;
   get(id: string): Promise<Proposal | undefined>;
   /** With one page of its files, because there may be thousands. */

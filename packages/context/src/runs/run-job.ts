@@ -175,7 +175,7 @@ class Interrupted extends TandemError {
 
 class Cancelled extends TandemError {
   constructor() {
-    super("cancelled", "Somebody has cancelled it.");
+    super("cancelled", "It was cancelled.");
   }
 }
 

@@ -27,8 +27,8 @@ export function joinsOfTable(
     return same === undefined && !couldBeFound;
   });
   const asBefore = new Set(kept.map((entry) => identity(entry.columns, entry.to, entry.toColumns)));
-  const anew = own.filter((join) => !asBefore.has(keyOf(join)));
-  return [...anew, ...kept.map((entry) => toRelationship(table, entry))];
+  const added = own.filter((join) => !asBefore.has(keyOf(join)));
+  return [...added, ...kept.map((entry) => toRelationship(table, entry))];
 }
 
 /** The values do not match: not even a suggestion would help. */

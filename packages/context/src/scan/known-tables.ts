@@ -82,7 +82,7 @@ export async function knownTables(
     if (parsed.success) byPath.set(path, { path, text, file: parsed.table, hand: hand.get(path) ?? new Set() });
     else {
       const why = `The file cannot be read. ${describeProblem(parsed.problems[0]!)}`;
-      leave(new TandemError("bad_file", why, { fix: "Mend it, or remove it: the next scan writes it anew." }));
+      leave(new TandemError("bad_file", why, { fix: "Fix it, or remove it: the next scan writes it again." }));
     }
   });
   return { byPath, unreadable };

@@ -52,7 +52,7 @@ export function planCumulative(context: QueryContext, leaf: Leaf, name: string, 
   if (to && !contains(to, unit)) {
     throw new MetricError(
       "unsafe",
-      `${leaf.metric} starts anew each ${to}, which does not consist of whole ${unit}s.`,
+      `${leaf.metric} restarts each ${to}, which does not consist of whole ${unit}s.`,
       "Group by day or month.",
     );
   }

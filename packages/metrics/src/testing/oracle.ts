@@ -132,7 +132,7 @@ class Oracle {
       for (const { cells, row } of rows) {
         const period = cells[at];
         if (typeof period !== "string" || period.slice(0, 7) > month || !counts(period.slice(0, 7), month)) continue;
-        // The entity's own time is the total's time, whatever name the query gives it.
+        // The entity's own time is the total's time, under any name that the query gives it.
         const shown = cells.map((cell, index) => (this.#isOwnTime(by[index]!, entity) ? `${month}-01` : cell));
         const key = JSON.stringify(shown);
         const group = perGroup.get(key) ?? { cells: shown, values: [], count: 0 };

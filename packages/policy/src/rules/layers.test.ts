@@ -15,7 +15,7 @@ const say = (call: string, ...rules: string[]): Verdict | undefined =>
 
 describe("which rule decides", () => {
   test.each<[string, RuleAction, string[]]>([
-    ["a deny, whoever has made it", "deny", ["user deny Bash(ls)", "session allow Bash(ls)"]],
+    ["a deny of any layer", "deny", ["user deny Bash(ls)", "session allow Bash(ls)"]],
     ["a deny of a session", "deny", ["session deny Bash(ls)", "user allow Bash(ls)"]],
     ["a deny among the same", "deny", ["allow Bash(ls)", "deny Bash(ls)", "ask Bash(ls)"]],
     ["the session before the agent", "allow", ["agent ask Bash(ls)", "session allow Bash(ls)"]],

@@ -46,7 +46,7 @@ const COMPOUND = new Set("case esac select function coproc [[ ]] repeat foreach 
 export function readShellLine(source: string, inside?: string, depth = 0): ShellLine {
   const commands: ShellCommand[] = [];
   try {
-    if (source.length > MAX_LENGTH) throw new Doubt("it is longer than anybody would read");
+    if (source.length > MAX_LENGTH) throw new Doubt("it is too long to review");
     if (STRANGE.test(source)) throw new Doubt("it has characters that cannot be seen");
     new CommandReader(source, commands, inside, depth).readAll();
     return { commands, doubt: undefined };

@@ -60,7 +60,7 @@ const finding = z
     name: z.string(),
     result: z.enum(["ok", "warning", "failure"]),
     detail: z.string(),
-    fix: z.string().optional().describe("What mends it, as a command where there is one."),
+    fix: z.string().optional().describe("How to fix it, as a command if there is one."),
   })
   .meta({ id: "Finding" });
 export type Finding = z.infer<typeof finding>;

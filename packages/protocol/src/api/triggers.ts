@@ -66,7 +66,7 @@ const settings = {
     .min(1)
     .max(20_000)
     .nullable()
-    .describe("What the agent is told first. `{{path}}` inserts a value of the payload, `{{payload}}` all of it."),
+    .describe("The agent's first message. `{{path}}` inserts a value of the payload, `{{payload}}` all of it."),
   enabled: z.boolean(),
 };
 

@@ -51,7 +51,7 @@ const ANTHROPIC_WEBHOOK_EVENTS = [
 
 /** The types that an endpoint may ask for: Anthropic's, and ours with the prefix `tandem.`. */
 export const WEBHOOK_EVENTS = [...ANTHROPIC_WEBHOOK_EVENTS, "tandem.approval_requested"] as const;
-/** A test goes to one endpoint, whatever it asks for. */
+/** A test goes to one endpoint, even if it does not subscribe to the type. */
 export type WebhookEventType = (typeof WEBHOOK_EVENTS)[number] | "tandem.test";
 
 /** A change of a resource, to be sent to the webhook endpoints that want its type. */

@@ -79,7 +79,7 @@ export function readRecording(path: string): RecordedExchange[] {
     const parsed = z.discriminatedUnion("type", [exchange, aside]).safeParse(parseLine(text));
     if (!parsed.success) {
       const reason = z.prettifyError(parsed.error).split("\n")[0] ?? "";
-      const fix = "Record again, or mend the line.";
+      const fix = "Record again, or fix the line.";
       throw new RehearsalError("recording_unreadable", `${path}, line ${index + 2}: ${reason}`, fix, parsed.error);
     }
     if (parsed.data.type === "exchange") exchanges.push(parsed.data);

@@ -1,6 +1,6 @@
 /**
  * The contract of every backend. The suite verifies each entry on each backend and does not compile if one is missing;
- * the reference page lists them. `mends` names a known bug of similar runtimes that it prevents.
+ * the reference page lists them. `prevents` names a known bug of similar runtimes.
  */
 export const BEHAVIOURS = [
   // Text
@@ -12,7 +12,7 @@ export const BEHAVIOURS = [
   {
     id: "text.full-ids",
     title: "Passes full model ids unchanged, including new and dated ones",
-    mends: "a list of known models refused new ones",
+    prevents: "a list of known models refused new ones",
   },
   { id: "text.empty-prompt", title: "Rejects an empty prompt before anything is sent" },
   { id: "text.tools", title: "Runs tools before a text answer; a retry does not run a tool twice" },
@@ -27,7 +27,7 @@ export const BEHAVIOURS = [
   {
     id: "error.prompt-too-long",
     title: "A prompt over the limit is `prompt_too_long`",
-    mends: "it was reported as a broken login",
+    prevents: "it was reported as a broken login",
   },
   { id: "error.unauthorized", title: "A rejected credential (401) is `auth_rejected`" },
   { id: "error.forbidden", title: "A credential without permission (403) is `auth_rejected`" },
@@ -53,7 +53,7 @@ export const BEHAVIOURS = [
   {
     id: "quota.within-patience",
     title: "Waits for a quota that resets within patience, and repeats the call that hit it",
-    mends: "the call that met a limit was never repeated",
+    prevents: "the call that met a limit was never repeated",
   },
   {
     id: "quota.beyond-patience",
@@ -64,7 +64,7 @@ export const BEHAVIOURS = [
   {
     id: "object.valid",
     title: "A valid object takes one request and is parsed by the caller's schema",
-    mends: "each object took two requests",
+    prevents: "each object took two requests",
   },
   { id: "object.repaired", title: "Returns an invalid object to the model once, with the errors" },
   { id: "object.misfit-twice", title: "A second invalid object is `structured_output`" },
@@ -83,7 +83,7 @@ export const BEHAVIOURS = [
   {
     id: "loop.budget",
     title: "A step budget of N makes N requests and N callbacks, runs the last tools, and is `budget`",
-    mends: "a loop at its limit was an error without steps or usage",
+    prevents: "a loop at its limit was an error without steps or usage",
   },
   { id: "loop.natural-at-budget", title: "A model that is done in its last step ends as `natural`" },
   { id: "loop.tool-failure", title: "A throwing tool is counted and reported to the model as an error" },
@@ -98,7 +98,7 @@ export const BEHAVIOURS = [
   {
     id: "loop.nested",
     title: "Tools and callbacks may call the runtime, even with a `limits.concurrency` of 1",
-    mends: "a loop kept its slot while its tools waited for one",
+    prevents: "a loop kept its slot while its tools waited for one",
   },
   { id: "loop.error", title: "A failed loop reports its error and keeps its steps and usage" },
   { id: "loop.abort-in-tool", title: "An abort during a tool ends the loop within a second and reaches the tool" },
@@ -108,7 +108,7 @@ export const BEHAVIOURS = [
   {
     id: "report.usage",
     title: "Usage has input, output and cache tokens and web searches, by the answering model",
-    mends: "cache tokens were left out",
+    prevents: "cache tokens were left out",
   },
   { id: "report.once", title: "Counts an answer of many blocks once, and each step of a loop once" },
   { id: "report.cost", title: "Cost is the list price of the usage" },
@@ -124,7 +124,7 @@ export const BEHAVIOURS = [
 export interface Behaviour {
   id: string;
   title: string;
-  mends?: string;
+  prevents?: string;
 }
 
 export type BehaviourId = (typeof BEHAVIOURS)[number]["id"];

@@ -270,7 +270,7 @@ export class AcpSession {
       }
       case "session.status_terminated":
       case "session.deleted": {
-        const failure = new RequestError("conflict", "The session was ended by somebody else.");
+        const failure = new RequestError("conflict", "The session was ended by another client.");
         return [...this.#prompts].map((prompt) => () => prompt.fail(failure));
       }
       default:

@@ -9,9 +9,9 @@ const logged = (body: SessionEventBody, id = newId("event")): LoggedEvent => ({
 });
 
 test("todos are shown as a plan", () => {
-  const todos = [{ id: "1", content: "Mend", status: "in_progress" as const }];
+  const todos = [{ id: "1", content: "Fix", status: "in_progress" as const }];
   expect(new SessionProjection("/work", () => undefined).event(logged({ type: "tandem.todo", todos }))).toEqual([
-    { type: "plan", entries: [{ content: "Mend", status: "in_progress" }] },
+    { type: "plan", entries: [{ content: "Fix", status: "in_progress" }] },
   ]);
 });
 

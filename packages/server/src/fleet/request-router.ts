@@ -60,13 +60,13 @@ export class RequestRouter {
         if (error.mayHaveArrived && request.method !== "GET") throw brokenOff(peer);
       }
     }
-    throw nobody();
+    throw noWorker();
   }
 
   /** Forwards a WebSocket after all checks; resolves when the worker has accepted it. */
   async upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer, id: string): Promise<void> {
     const [peer] = await this.#workersFor(undefined);
-    if (!peer) throw nobody();
+    if (!peer) throw noWorker();
     const target = new URL(incoming.url ?? "/", peer.address);
     const request = (target.protocol === "https:" ? httpsRequest : httpRequest)(target, {
       agent: false,
@@ -80,7 +80,7 @@ export class RequestRouter {
     });
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     request.on("timeout", () => request.destroy(new Error("The worker does not answer.")));
-    request.on("error", (cause) => reject(Object.assign(nobody(), { cause })));
+    request.on("error", (cause) => reject(Object.assign(noWorker(), { cause })));
     request.on("response", (answer) => {
       answer.resume();
       reject(
@@ -137,7 +137,7 @@ function idOf({ headers }: IncomingMessage, name: string): string | undefined {
   return typeof id === "string" && id !== "" ? id : undefined;
 }
 
-const nobody = (): RequestError =>
+const noWorker = (): RequestError =>
   new RequestError("unavailable", "No worker is up that could take this connection.", {
     fix: "Start one with `tandem up --as worker`, or wait until one is back.",
   });

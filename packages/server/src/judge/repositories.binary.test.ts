@@ -125,7 +125,7 @@ test("remotes that need the server's own keys, and secrets of the server, are re
       resources: [{ type: "github_repository", url: `${remote.origin}/other.git`, mount_path, ...more }],
     });
   await expect(asRunner({ authorization_token: "env:HOME" }, "/workspace/a")).rejects.toThrow(PermissionDeniedError);
-  // Nobody who may only run sessions reaches this machine's network.
+  // A token with the scope `run` does not reach this machine's network.
   const { id } = await asRunner({}, "/workspace/b");
   const events = await turn(id);
   expect(events.find(({ type }) => type === "session.error")).toMatchObject({

@@ -112,7 +112,7 @@ test("analyse data: a report at the service's path ends up in the session's file
   const write = (folder: string) => toolUse("Write", { file_path: `${folder}/report.md`, content: "# Sales" });
   stage.rehearsal.use([
     write("/mnt/session/outputs"),
-    // The path is another place on this machine, and the model is told so.
+    // The path is another place on this machine; the system prompt names it.
     when(
       () => true,
       ({ toolResults }) => write(/ is at (\S+) on this machine/.exec(toolResults[0]?.text ?? "")?.[1] ?? "nowhere"),

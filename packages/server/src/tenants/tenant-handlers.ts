@@ -57,7 +57,7 @@ export class TenantHandlers {
     } catch (cause) {
       // The cause names files of this machine, so only the log contains it.
       throw new RequestError("unavailable", "This tenant cannot be served at the moment.", {
-        fix: "Ask whoever runs the server: its log says why.",
+        fix: "Ask the server's operator: its log says why.",
         cause,
       });
     }

@@ -177,7 +177,7 @@ export class MemoryEngine {
       audit: {
         note: async () => undefined,
         list: empty,
-        export: async () => ({ head: NO_HEAD, entries: nobody() }),
+        export: async () => ({ head: NO_HEAD, entries: noEntries() }),
         verify: async () => ({ ok: true, entries: 0, head: NO_HEAD, broken: null }),
       },
       trust: { of: nothing },
@@ -347,7 +347,7 @@ export class MemoryEngine {
 
 const NO_HEAD = { seq: 0, hash: "0".repeat(64) };
 
-async function* nobody(): AsyncGenerator<never> {}
+async function* noEntries(): AsyncGenerator<never> {}
 
 interface Log {
   events: LoggedEvent[];

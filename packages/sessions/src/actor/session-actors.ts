@@ -280,7 +280,10 @@ export class SessionActors implements SessionRuns {
     this.#dependencies.deltas.forget(session);
     if (!this.#workerCall) return;
     const after = this.#workerCall.leftBehind(session).catch((error: unknown) => {
-      this.#dependencies.settings.log.warn({ session, error: String(error) }, "nobody could be called for a session");
+      this.#dependencies.settings.log.warn(
+        { session, error: String(error) },
+        "no worker could be called for a session",
+      );
     });
     this.#afterwards.add(after);
     void after.finally(() => this.#afterwards.delete(after));

@@ -154,8 +154,8 @@ export class ApprovalService implements Approvals {
     }
   }
 
-  /** The first answer: from the log, else from the input queue; undefined if there is none. */
-  async #given({ row, seq, approval }: FoundApproval): Promise<Answer | "nobody" | undefined> {
+  /** The first answer: from the log, else from the input queue; `tandem` if no person answered, undefined if it is open. */
+  async #given({ row, seq, approval }: FoundApproval): Promise<Answer | "tandem" | undefined> {
     // Read the queue before the log: an event moved between the two reads is then seen twice, never lost.
     const waiting = await this.#store.inbox.list(row.id);
     const answers = (event: SessionEvent): event is Answer => isAnswer(event) && answeredCall(event) === approval.id;
@@ -166,18 +166,18 @@ export class ApprovalService implements Approvals {
       if (page.length < SOME) break;
       after = page.at(-1)!.seq;
     }
-    return approval.status === "resolved" ? "nobody" : waiting.find(answers);
+    return approval.status === "resolved" ? "tandem" : waiting.find(answers);
   }
 
   /** The approval, if this answer is the one that counts. */
-  async #settled({ approval }: FoundApproval, event: Answer, first: Answer | "nobody"): Promise<Approval> {
-    if (first !== "nobody" && isSame(event, first)) {
+  async #settled({ approval }: FoundApproval, event: Answer, first: Answer | "tandem"): Promise<Approval> {
+    if (first !== "tandem" && isSame(event, first)) {
       // A request cancelled before its answer was taken counts as unanswered.
       if (approval.resolved === null || !["cancelled", "expired"].includes(approval.resolved.outcome)) return approval;
     }
     const { outcome, by, at } = approval.resolved ?? {
       outcome: "answered",
-      by: first === "nobody" ? "tandem" : (first.tandem?.by ?? "unknown"),
+      by: first === "tandem" ? "tandem" : (first.tandem?.by ?? "unknown"),
       at: null,
     };
     const end =

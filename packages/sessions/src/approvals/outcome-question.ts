@@ -25,8 +25,8 @@ export function outcomeQuestion({ use }: OpenCall): { id: EventId; body: Omit<Qu
             multiSelect: false,
             options: [
               option(AGAIN, "Start the same call once more."),
-              option(WORKED, "The agent is told that the call took effect."),
-              option(FAILED, "The agent is told that the call did not take effect."),
+              option(WORKED, "The agent learns that the call took effect."),
+              option(FAILED, "The agent learns that the call did not take effect."),
             ],
           },
         ],

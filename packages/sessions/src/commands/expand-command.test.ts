@@ -13,7 +13,7 @@ const around = {
 const expand = (template: string, typed: string) => expandCommand({ name: "x", template }, typed, around);
 
 test.each([
-  ["Mend issue $1 of $2.", "12 tandem", "Mend issue 12 of tandem."],
+  ["Fix issue $1 of $2.", "12 tandem", "Fix issue 12 of tandem."],
   ["First $1, then $2.", 'one "two words" three', "First one, then two words three."],
   ["All: $ARGUMENTS!", "a 'b  c'", "All: a 'b  c'!"],
   ["No place for them.", "but given", "No place for them.\n\nbut given"],

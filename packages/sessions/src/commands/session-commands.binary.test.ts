@@ -18,7 +18,7 @@ beforeAll(async () => {
   await mkdir(user, { recursive: true });
   await writeFile(
     join(commands, "issue.md"),
-    "---\ndescription: Mend an issue\nargument-hint: [number]\n---\nMend issue $1. See @notes.md\n",
+    "---\ndescription: Fix an issue\nargument-hint: [number]\n---\nFix issue $1. See @notes.md\n",
   );
   await writeFile(
     join(commands, "git", "log.md"),
@@ -61,7 +61,7 @@ test("a folder's command is expanded for the model, and the log says so", async 
   const session = await running.reuse();
   const events = await type(session, "/issue 12");
   expect(the(events, "tandem.command")).toMatchObject({ name: "issue", arguments: "12" });
-  expect(asked()).toContain("Mend issue 12.");
+  expect(asked()).toContain("Fix issue 12.");
   expect(asked()).toContain("Mind the gap.");
 });
 

@@ -100,7 +100,7 @@ test("a worker answers a message sent to a server, and releases an idle session 
   await server.turn(second, "Two?");
   expect(await holderOf(server, second)).toBe(worker.holder);
   expect(await holderOf(server, first)).toBeUndefined();
-  // And comes back when somebody writes to it.
+  // A message brings it back.
   expect(textsOf(await server.turn(first, "One again?"))).toEqual(["Yes."]);
   expect(await judgeSession(server, first, [message])).toEqual([]);
 });

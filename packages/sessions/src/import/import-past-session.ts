@@ -70,7 +70,7 @@ async function addTo(store: Store, row: SessionRow, read: ReadPast, holder: stri
   const lease = await store.leases.take(id, holder, LEASE_MS);
   if (!lease) {
     const held = await store.leases.holder(id);
-    throw new RequestError("conflict", `The session ${id} is held by ${held?.holder ?? "somebody else"}.`, {
+    throw new RequestError("conflict", `The session ${id} is held by ${held?.holder ?? "another process"}.`, {
       fix: "Import it again when that process has let go of it.",
     });
   }

@@ -5,7 +5,7 @@ import { inMounts, isUpload, OUTPUTS } from "./mount-path.ts";
 
 const MAX_LISTED = 50;
 
-/** Whether the session is told of `/workspace` and the outputs: it has resources, or a scratch folder. */
+/** Whether the system prompt describes `/workspace` and the outputs: the session has resources, or a scratch folder. */
 export const hasMounts = ({ id, folder, resources }: Pick<SessionRow, "id" | "folder" | "resources">): boolean =>
   resources.length > 0 || (basename(folder) === id && basename(dirname(folder)) === "scratch");
 

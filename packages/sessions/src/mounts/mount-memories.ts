@@ -43,7 +43,7 @@ interface LocalFile {
 export async function syncMemories(mount: Mount, mounts: MemoryMounts): Promise<SessionEventBody[]> {
   const { resource } = mount;
   const store = resource.memory_store_id;
-  // A folder that is missing was cleaned up, or the session moved to another machine: nobody has deleted the memories.
+  // A missing folder was cleaned up, or the session moved to another machine. The agent did not delete the memories.
   const isMissing = await isMissingIn(mount);
   await makeFolderInside(mount.folder, resource.tandem.path);
   const before = isMissing ? {} : await readManifest(mounts.records, mount);

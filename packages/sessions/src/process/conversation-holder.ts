@@ -257,7 +257,7 @@ export class ConversationHolder {
     return opened;
   }
 
-  /** Logs the start of a call that the process will run. Whatever failed before has left the call allowed. */
+  /** Logs the start of a call that the process will run. After an earlier failure the call is still allowed. */
   async #startCall(
     run: AllowedCall,
     judge: (call: JudgedCall) => Decision,

@@ -106,7 +106,7 @@ async function push(
       );
     }
   } finally {
-    // The push has happened, whatever became of the pull request.
+    // The push has happened, even if the pull request failed.
     await record(session, { type: "tandem.push", ...pushed, pull_request: opened });
   }
   const done = isChanged

@@ -5,8 +5,8 @@ import type { TurnHook, TurnControl } from "../hooks/turn-hook.ts";
 import type { Quotas } from "./quotas.ts";
 
 /**
- * Limits concurrent turns in all processes on the store. A message over the limit stays in the input queue, is told so, and is
- * offered again when a turn ends. A turn that waits for a person does not count.
+ * Limits concurrent turns in all processes on the store. A message over the limit stays in the input queue. Its session
+ * reports that, and the message is tried again when a turn ends. A turn that waits for a person does not count.
  */
 export class TurnQuota {
   readonly #sessions: Pick<SessionStore, "list">;

@@ -80,7 +80,7 @@ test.each([
   await expect(upload({ "heron/SKILL.md": `---\n${head}\n---\n` })).rejects.toThrow(why);
 });
 
-test("too much is refused, whatever the archive announces", async () => {
+test("too much is refused, even if the archive announces less", async () => {
   const bomb = await packZip([entry("heron/SKILL.md", MAIN), entry("heron/zeros", Buffer.alloc(40 * 1_048_576))]);
   expect(bomb.length).toBeLessThan(100_000);
   await expect(readBundle([{ filename: "x.zip", content: bomb }])).rejects.toThrow(/more than 30 MB/);

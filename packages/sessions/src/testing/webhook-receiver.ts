@@ -25,7 +25,7 @@ export async function listenForWebhooks(port = 0): Promise<WebhookReceiver> {
     request.on("end", () => {
       receiver.received.push({ headers: request.headers, body });
       if (receiver.answer === "hang") return;
-      response.writeHead(receiver.answer, { location: "http://127.0.0.1:9/elsewhere" }).end("a body that nobody reads");
+      response.writeHead(receiver.answer, { location: "http://127.0.0.1:9/elsewhere" }).end("an ignored body");
     });
   }).listen(port, "127.0.0.1");
   await once(server, "listening");

@@ -9,7 +9,7 @@ const DEFAULT_TEMPLATE = "A delivery has started this run. Its payload:\n\n{{pay
 
 /**
  * The first message of a triggered run. Values of the payload are put into elements whose name the sender cannot guess,
- * and the message says that their content is data: whoever writes an issue's title must not instruct the agent.
+ * and the message says that their content is data. This prevents prompt injection, for instance by an issue's title.
  */
 export function renderMessage(
   template: string | null,

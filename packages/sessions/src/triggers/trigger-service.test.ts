@@ -68,7 +68,7 @@ test("a trigger whose secret cannot be read is listed, switched off and gets a n
   const later = service();
   expect(await later.list(DEPLOYMENT.id)).toMatchObject([{ id, enabled: true }]);
   const inbound = { header: () => undefined, body: Buffer.from("{}") };
-  // The sender is told no more than with a wrong signature; the log has the reason.
+  // The sender gets the same answer as with a wrong signature; the log has the reason.
   expect(await later.receive(id, inbound)).toBeUndefined();
   expect(warnings).toEqual(["the secret of a trigger cannot be read"]);
   expect(await later.update(DEPLOYMENT.id, id, { enabled: false })).toMatchObject({ enabled: false });

@@ -223,7 +223,7 @@ describe("a session", () => {
   });
 
   test("that is about to release its process still takes a message and an update", async () => {
-    // Alone on its store: another engine there may take up a session that is nobody's for a moment.
+    // Alone on its store: another engine there could lease a session that has no holder for a moment.
     await using own = await setEngineStage([always(text("Yes."))]);
     const quick = await own.open({ idle: 150, leaseTtl: 20_000 });
     const session = await quick.session();

@@ -41,7 +41,7 @@ export interface Webhooks {
   delete(id: string): Promise<void>;
   /** Replaces the signing secret, and returns it. The former one also signs for a day. */
   rotate(id: string): Promise<string>;
-  /** Sends a test event at once, whatever the endpoint asks for. */
+  /** Sends a test event at once, even if the endpoint does not subscribe to its type. */
   test(id: string): Promise<{ delivered: boolean; status: number | null; detail: string | null }>;
   /** Newest first, starting after the delivery `after`. */
   deliveries(id: string, query: { limit: number; after?: string }): Promise<WebhookDelivery[]>;

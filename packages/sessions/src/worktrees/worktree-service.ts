@@ -28,7 +28,7 @@ import type { WorktreeRecord } from "./worktree-registry.ts";
 import type { WorktreeMaker } from "./worktree-maker.ts";
 import type { Worktrees } from "./worktrees.ts";
 
-const NOBODY: Person = { name: "Tandem", email: "tandem@localhost" };
+const NO_AUTHOR: Person = { name: "Tandem", email: "tandem@localhost" };
 
 /** Operations on sessions' worktrees, serialised because they share repositories. */
 export class WorktreeService implements Worktrees {
@@ -219,7 +219,7 @@ export class WorktreeService implements Worktrees {
       const [name, email] = [await ask(...place, "user.name"), await ask(...place, "user.email")];
       if (name && email) return { name, email };
     }
-    return NOBODY;
+    return NO_AUTHOR;
   }
 }
 

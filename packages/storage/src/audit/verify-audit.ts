@@ -52,7 +52,7 @@ function judge(entry: AuditEntry, head: AuditHead): [Problem, string] | undefine
   if (entry.seq < expected) return ["reordered", `Entry ${entry.seq} stands where ${expected} should be.`];
   if (!isItself) return ["changed", `Entry ${expected} was changed after it was written.`];
   if (entry.previous !== head.hash) {
-    return ["changed", `Entry ${expected} does not follow from the one before it: one of them was written anew.`];
+    return ["changed", `Entry ${expected} does not follow from the one before it: one of them was rewritten.`];
   }
   return undefined;
 }

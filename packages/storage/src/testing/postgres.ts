@@ -20,9 +20,9 @@ import { promisify } from "node:util";
 import { Client } from "pg";
 
 /** Postgres refuses to run as root; any other user works. */
-const NOBODY = 65_534;
+const UNPRIVILEGED = 65_534;
 const isRoot = process.getuid?.() === 0;
-const asUser = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
+const asUser = isRoot ? { uid: UNPRIVILEGED, gid: UNPRIVILEGED } : {};
 const START_DEADLINE_MS = 120_000;
 
 /** A real Postgres server for tests, on a socket in a scratch folder. */
@@ -178,6 +178,6 @@ function link(folder: string): void {
 function own(folder: string): void {
   if (!isRoot) return;
   for (const entry of ["", ...readdirSync(folder, { recursive: true, encoding: "utf8" })]) {
-    lchownSync(join(folder, entry), NOBODY, NOBODY);
+    lchownSync(join(folder, entry), UNPRIVILEGED, UNPRIVILEGED);
   }
 }

@@ -163,7 +163,7 @@ export async function createProjectEngine(
     models: runs === "later" ? lastModels : allModels,
     openConversation: library?.openConversation ?? (runs === "later" ? await openLater(find) : refuseToRun),
     sweep: () => sweepProcesses(host.env),
-    // The demo bills nobody, so it does not use the configured backend.
+    // The demo must not cause costs, so it does not use the configured backend.
     ...(!given && { messages: () => createMessagesProxy(host, project) }),
     graderQueries: {
       names: () => Object.keys(project.config.connections),

@@ -34,7 +34,7 @@ export interface Membership extends AsyncDisposable {
   readonly tenants: readonly string[] | null;
   /** The tenant that owns this machine's personal login: see `ownerOfLogin`. */
   readonly owner: string | undefined;
-  /** What the runtime of a tenant is told. */
+  /** Passed to each tenant's runtime. */
   readonly runtimeOptions: (tenant: string, store: Store) => Pick<TenantRuntimeOptions, "engine" | "fleet" | "runs">;
   /** Keeps a row for others to see, and takes runs for all runtimes, from now on. */
   join(parts: {

@@ -12,7 +12,7 @@ test("a check that hangs or throws fails alone", async () => {
     [
       check("hangs", never),
       check("errs", async () => {
-        throw new TandemError("x", "It broke.", { fix: "Mend it." });
+        throw new TandemError("x", "It broke.", { fix: "Fix it." });
       }),
       check("works", async () => ok("Fine.")),
       check("does not apply", async () => undefined),
@@ -22,7 +22,7 @@ test("a check that hangs or throws fails alone", async () => {
   );
   expect(findings).toEqual([
     { name: "hangs", result: "failure", detail: expect.stringContaining("0.1 s"), fix: expect.any(String) },
-    { name: "errs", result: "failure", detail: "It broke.", fix: "Mend it." },
+    { name: "errs", result: "failure", detail: "It broke.", fix: "Fix it." },
     { name: "works", result: "ok", detail: "Fine." },
   ]);
 });

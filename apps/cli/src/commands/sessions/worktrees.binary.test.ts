@@ -35,13 +35,13 @@ describe.each(["in its own process", "on the server that is up"])("tandem run --
     await using machine = await machineWithRepository(settings);
     await using _ = place.startsWith("on") ? await machine.up() : undefined;
     const first = await machine.git("rev-parse", "main");
-    const ran = await machine.run(["run", "--worktree", "mend-it", "--allow", "bash", "--json", "Work"]);
+    const ran = await machine.run(["run", "--worktree", "fix-it", "--allow", "bash", "--json", "Work"]);
     const { session_id: session, result } = JSON.parse(ran.stdout) as { session_id: string; result: string };
     expect(result).toMatch(/^port 45\d\d\d/);
-    expect(await machine.git("log", "-1", "--format=%s", "tandem/mend-it")).toBe("two");
+    expect(await machine.git("log", "-1", "--format=%s", "tandem/fix-it")).toBe("two");
     expect(await readFile(`${machine.project}/a.txt`, "utf8")).toBe("one\n");
     expect((await machine.run(["sessions", "worktrees", "list"])).stdout).toMatch(
-      new RegExp(`^${session}  idle  tandem/mend-it  from main  ports 45`),
+      new RegExp(`^${session}  idle  tandem/fix-it  from main  ports 45`),
     );
     expect((await machine.run(["sessions", "worktrees", "show", "last"])).stdout).toContain(
       "1 uncommitted, 1 commit on no other branch",
@@ -64,7 +64,7 @@ describe.each(["in its own process", "on the server that is up"])("tandem run --
       code: 0,
     });
     expect(await machine.git("worktree", "list")).not.toContain(session);
-    expect(await machine.git("branch", "--list", "tandem/mend-it")).toContain("mend-it");
+    expect(await machine.git("branch", "--list", "tandem/fix-it")).toContain("fix-it");
 
     const listed = await machine.run(["audit", "list", "--json", "--session", session, "--limit", "100"]);
     const { entries } = JSON.parse(listed.stdout) as { entries: { kind: string; actor: string }[] };

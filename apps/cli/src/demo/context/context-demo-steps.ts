@@ -87,7 +87,7 @@ export class ContextDemoSteps {
   /** Shows the page on which two documents disagree, answers the question and accepts part of the rest. */
   async review(): Promise<void> {
     const narrator = this.#narrator;
-    narrator.title("Nothing is written before somebody has looked");
+    narrator.title("Nothing is written before a person has reviewed it");
     narrator.command("tandem context proposals show last");
     const proposal = await this.#know(({ context }) => newest(context.proposals));
     const changes = proposal.changes.filter(({ path }) => path === ACCEPTED[0]);

@@ -183,11 +183,11 @@ function reconciling(request: ModelRequest): Turn[] {
             question: "Who is an active customer?",
             sides: [
               {
-                claim: "Whoever has placed an order that was not cancelled within the last 90 days.",
+                claim: "A customer who placed an order that was not cancelled within the last 90 days.",
                 citations: ["docs/metrics#active-customer"],
               },
               {
-                claim: "Whoever has ordered within the last 12 months, or has subscribed to the newsletter.",
+                claim: "A customer who ordered within the last 12 months, or subscribed to the newsletter.",
                 citations: ["docs/newsletter-handbook#whom-we-write-to"],
               },
             ],

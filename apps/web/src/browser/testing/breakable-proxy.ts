@@ -6,7 +6,7 @@ export interface BreakableProxy extends AsyncDisposable {
   url: string;
   /** Closes all open connections immediately and refuses new ones. */
   cut(): void;
-  mend(): void;
+  restore(): void;
 }
 
 export async function startBreakableProxy(to: string): Promise<BreakableProxy> {
@@ -32,7 +32,7 @@ export async function startBreakableProxy(to: string): Promise<BreakableProxy> {
   return {
     url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
     cut,
-    mend: () => {
+    restore: () => {
       isCut = false;
     },
     async [Symbol.asyncDispose]() {

@@ -10,7 +10,7 @@ Object.assign(globalThis, {
 const { readBudget, titleOf } = await import("./start-session.ts");
 
 test("the title is the first line of the prompt, cut between words", () => {
-  expect(titleOf("  Mend the login\n\nIt fails for long names.")).toBe("Mend the login");
+  expect(titleOf("  Fix the login\n\nIt fails for long names.")).toBe("Fix the login");
   const long = titleOf("word ".repeat(40));
   expect(long.length).toBeLessThanOrEqual(82);
   expect(long).toMatch(/word …$/);

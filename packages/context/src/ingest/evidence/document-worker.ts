@@ -18,6 +18,6 @@ function asRefusal(error: unknown, path: string): { code: string; message: strin
   return {
     code: "broken",
     message: `${path} cannot be read: ${why}.`,
-    fix: "Mend it, or leave it out with `exclude`.",
+    fix: "Fix it, or leave it out with `exclude`.",
   };
 }

@@ -62,7 +62,7 @@ export async function checkText(
   const before = pageOf(path, view.before(path));
   const pages = new Set(view.paths);
   const known = await citations(citationsIn(page.body).map(({ citation }) => citation));
-  const stood = new Set(before?.sources.map(({ citation }) => citation));
+  const citedBefore = new Set(before?.sources.map(({ citation }) => citation));
   const refsBefore = new Set(before?.refs);
   const problems = checkPage(
     { ...page, refs: page.refs.filter((ref) => !refsBefore.has(ref) || ref.startsWith("page:")) },
@@ -70,7 +70,7 @@ export async function checkText(
     {
       page: (name) => name === key || pages.has(`wiki/${name}.md`),
       table: hasTable,
-      citation: (citation) => known.has(citation) || stood.has(citation),
+      citation: (citation) => known.has(citation) || citedBefore.has(citation),
     },
   );
   const uncited = uncitedBlocks(page.body, before?.body).map((block): FileProblem => ({

@@ -1,7 +1,7 @@
 import { TandemError } from "@tandem/protocol";
 import { describeProblem, type FileProblem } from "../../file-problem.ts";
 import { pageKeyOf, parsePage } from "../../wiki/page-file.ts";
-import { mendFile } from "../repair/mend-file.ts";
+import { repairFile } from "../repair/repair-file.ts";
 import type { IngestLine } from "../workbench/ingest-line.ts";
 import type { Pages } from "../workbench/pages.ts";
 import { checkPages, checkText, type Knowledge } from "./check-pages.ts";
@@ -21,7 +21,7 @@ export async function passGates(
   const counts = { checked: pages.changes.length, mended: 0, dropped: 0 };
   if (counts.checked === 0) return counts;
   run.emit({ type: "stage_started", stage: STAGE, total: counts.checked });
-  let mayMend = true;
+  let mayRepair = true;
   for (;;) {
     const failing = await checkPages(
       pages,
@@ -30,7 +30,7 @@ export async function passGates(
     );
     if (failing.size === 0) break;
     for (const [path, problems] of failing) {
-      const text = mayMend ? await mend(line, pages, path, problems, knowledge) : undefined;
+      const text = mayRepair ? await repair(line, pages, path, problems, knowledge) : undefined;
       if (text !== undefined) {
         pages.set(path, text, `${prefix}repair`, removedBasis(pages));
         counts.mended += 1;
@@ -47,20 +47,20 @@ export async function passGates(
       );
       takeBack(pages, path);
     }
-    mayMend = false;
+    mayRepair = false;
   }
   run.emit({ type: "stage_finished", stage: STAGE, counts });
   return counts;
 }
 
-function mend(
+function repair(
   line: IngestLine,
   pages: Pages,
   path: string,
   problems: readonly FileProblem[],
   knowledge: Knowledge,
 ): Promise<string | undefined> {
-  return mendFile(line, {
+  return repairFile(line, {
     path,
     text: pages.read(path),
     task: problems.map(describeProblem).join("\n"),

@@ -83,7 +83,7 @@ export async function reconcile(
       continue;
     }
     counts.kept += 1;
-    const why = ruling ? `It is kept, because: ${ruling.reason}` : "It is kept, because nobody has decided about it.";
+    const why = ruling ? `It is kept, because: ${ruling.reason}` : "It is kept, because it has no decision yet.";
     decisions.push({
       id: "",
       kind: "eviction",

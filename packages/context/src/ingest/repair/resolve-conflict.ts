@@ -6,7 +6,7 @@ import { asQuotation } from "../triage/as-quotation.ts";
 import { asEvidence } from "../workbench/evidence-store.ts";
 import type { IngestLine } from "../workbench/ingest-line.ts";
 import type { Conflict, Pages } from "../workbench/pages.ts";
-import { mendFile } from "./mend-file.ts";
+import { repairFile } from "./repair-file.ts";
 
 const SHOWN = 1_500;
 
@@ -24,7 +24,7 @@ export async function resolveConflict(
   const text =
     current === null || wanted === null
       ? undefined
-      : await mendFile(line, {
+      : await repairFile(line, {
           path,
           text: current,
           task: [
@@ -51,7 +51,7 @@ export async function resolveConflict(
     id: "",
     kind: "conflict",
     about: aboutOf(path),
-    question: `${pages.by(path).join(" and ") || "Somebody"} and ${by} have changed the same lines of ${path}. Which of them is right? The first stands in this proposal.`,
+    question: `${pages.by(path).join(" and ") || "Another change"} and ${by} have changed the same lines of ${path}. Which of them is right? The first stands in this proposal.`,
     sides: await Promise.all(
       [current, wanted].map(async (side) => ({
         claim: side === null ? "The page is removed." : side.slice(0, SHOWN).toWellFormed(),

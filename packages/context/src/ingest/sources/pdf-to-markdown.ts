@@ -43,7 +43,7 @@ function refusalOf(path: string, cause: unknown): TandemError {
         cause,
       })
     : new TandemError("broken", `${path} is not a PDF that can be read.`, {
-        fix: "Open it and save it anew, or leave it out with `exclude`.",
+        fix: "Open it and save it again, or leave it out with `exclude`.",
         cause,
       });
 }

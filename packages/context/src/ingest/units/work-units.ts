@@ -5,7 +5,7 @@ import { describeProblem } from "../../file-problem.ts";
 import { type Candidate } from "../extract/candidate.ts";
 import { candidateId, keepCandidates } from "../extract/candidates.ts";
 import { checkPages, checkText, type Knowledge, type PageView } from "../gates/check-pages.ts";
-import { mendFile } from "../repair/mend-file.ts";
+import { repairFile } from "../repair/repair-file.ts";
 import type { TriagedPage } from "../triage/triage-pages.ts";
 import { AgentFailed } from "../workbench/agent-loops.ts";
 import { describeCall, failedCall, type FailedCall } from "../workbench/failed-calls.ts";
@@ -243,7 +243,7 @@ async function passGates(line: IngestLine, unit: UnitPlan, bench: Workbench, kno
   for (const [path, found] of problems) {
     const task = found.map(describeProblem).join("\n");
     const problemsOf = (text: string) => checkText(view, path, text, knowledge);
-    const text = await mendFile(line, { path, text: view.read(path), task, problemsOf });
+    const text = await repairFile(line, { path, text: view.read(path), task, problemsOf });
     if (text === undefined) {
       throw new TandemError(
         "gate_failed",

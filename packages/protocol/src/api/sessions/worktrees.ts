@@ -23,7 +23,7 @@ export const worktreeMergeParams = z
     into: z.string().min(1).max(250).optional().describe("A branch; without it, the one that the worktree came from."),
     message: z.string().min(1).max(2_000).optional().describe("Of the merge commit, where one is needed."),
     dry_run: z.boolean().default(false),
-    undo: z.boolean().default(false).describe("Puts the branch back where it stood before the last merge."),
+    undo: z.boolean().default(false).describe("Moves the branch back to its commit before the last merge."),
   })
   .meta({ id: "WorktreeMergeParams" });
 export type WorktreeMergeParams = z.infer<typeof worktreeMergeParams>;

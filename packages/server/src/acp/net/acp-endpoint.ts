@@ -189,7 +189,7 @@ export class AcpEndpoint {
     const now = performance.now();
     for (const connection of this.#bySocket) connection.beat();
     for (const connection of this.#byHttp.values()) {
-      if (connection.idleMs(now) > this.#parts.limits.idleMs) this.#drop(connection, "nobody used it");
+      if (connection.idleMs(now) > this.#parts.limits.idleMs) this.#drop(connection, "it was idle");
     }
     this.#dropRevoked().catch(() => undefined);
   }

@@ -192,7 +192,7 @@ export class HttpConnection {
       promise.then(() => true),
       this.#limits.stallMs,
     );
-    if (!isThere) void this.close("nobody has read this stream");
+    if (!isThere) void this.close("the client does not read this stream");
   }
 }
 

@@ -118,7 +118,7 @@ export class SocketConnection {
     // The callback also runs, with an error, when the socket closes.
     this.#socket.send(JSON.stringify(message), () => resolve(true));
     if (this.#socket.bufferedAmount < this.#limits.waitingBytes) return;
-    if (!(await within(promise, this.#limits.stallMs))) this.#end(NOT_READ, "nobody has read this socket");
+    if (!(await within(promise, this.#limits.stallMs))) this.#end(NOT_READ, "the client does not read this socket");
   }
 }
 

@@ -75,7 +75,7 @@ describe("ensureToken", () => {
     const tokens = memoryTokens();
     await ensureToken(file, tokens);
     await chmod(file, 0o644);
-    expect((await ensureToken(file, tokens)).warning).toContain("could be read by others");
+    expect((await ensureToken(file, tokens)).warning).toContain("was readable by other users");
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect((await ensureToken(file, tokens)).warning).toBeUndefined();
   });

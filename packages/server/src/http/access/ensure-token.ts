@@ -45,12 +45,12 @@ async function readPrivately(file: string): Promise<{ secret: string; warning?: 
   }
   await using opened = handle;
   const { mode, uid } = await opened.stat();
-  if (process.getuid && uid !== process.getuid()) throw refused(file, "it belongs to somebody else");
+  if (process.getuid && uid !== process.getuid()) throw refused(file, "it belongs to another user");
   const secret = (await opened.readFile("utf8")).trim();
   // Windows has no mode bits.
   if (process.platform === "win32" || (mode & 0o077) === 0) return { secret };
   await opened.chmod(MODE);
-  const warning = `${file} could be read by others; it cannot any more. If somebody may have read it, delete it and start again.`;
+  const warning = `${file} was readable by other users; its mode is fixed now. If another user may have read it, delete it and start again.`;
   return { secret, warning };
 }
 

@@ -114,7 +114,7 @@ export function testReconnect(shared: () => PageStage): void {
     line.cut();
     await lost(page).waitFor();
     const looked = page.waitForResponse(`${line.url}/`);
-    line.mend();
+    line.restore();
     await lost(page).waitFor({ state: "detached" });
     await talkOf(page)
       .getByText(/\bword120\b/)
@@ -136,7 +136,7 @@ export function testReconnect(shared: () => PageStage): void {
     await expect
       .poll(() => page.getByRole("textbox", { name: "Message" }).inputValue())
       .toBe("A comment on your changes");
-    line.mend();
+    line.restore();
     await page.getByRole("button", { name: "Send", exact: true }).click();
     await talkOf(page).getByText("I have read your comment.").waitFor();
   });

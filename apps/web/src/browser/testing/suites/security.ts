@@ -80,7 +80,7 @@ export function testSecurity(shared: () => PageStage): void {
     expect(stage.pageErrors()).toEqual([]);
   });
 
-  test("a revoked browser is told so, and a page without HTTPS says what to do", async () => {
+  test("a revoked browser shows that it is revoked, and a page without HTTPS says what to do", async () => {
     const page = await stage.openOwn();
     const { data } = await stage.api<{ data: { id: string; name: string }[] }>("/v1/tokens");
     const newest = data.find(({ name }) => name === "page")!;

@@ -41,7 +41,7 @@ function Call({ part, isPlan }: { part: ToolPart; isPlan: boolean }) {
 
 const PLAN_FILE: ToolWords = { kind: "write", verb: "Wrote the plan", subject: "" };
 
-/** Only a call that has run, or runs, is told in the past tense. */
+/** Only a call that has run, or runs, is described in the past tense. */
 const HAS_RUN: ReadonlySet<ToolCallState> = new Set(["running", "done", "failed"]);
 
 /** Verbs for calls that had no effect, or whose effect is unknown. */

@@ -76,7 +76,7 @@ test("a table's position in the layout is stored", async () => {
   expect(body.box).toEqual({ width: expect.any(Number), height: expect.any(Number) });
 });
 
-test("values are found whatever their spelling, with the column that holds them", async () => {
+test("values are found despite typos, with the column that holds them", async () => {
   expect((await ask("GET", "/v1/context/values?values=zurich&values=Atlantis")).body).toEqual({
     found: [
       {

@@ -131,7 +131,7 @@ export const contextRoutes: Route[] = [
     scope: "read",
     at: "context",
     extension: true,
-    summary: "Find the columns that hold values, whatever their case and with typos",
+    summary: "Find the columns that hold values, ignoring case and typos",
     handle: async (call) => encodeValues(await askTool(call, "value_lookup", call.query)),
   }),
   jsonRoute("context.graph.retrieve", {

@@ -21,7 +21,7 @@ export const sessionHistoryRoutes: Route[] = [
     scope: "run",
     at: "folder",
     extension: true,
-    summary: "Put files, conversation or both where they stood before a turn; or say what that would change",
+    summary: "Rewind files, conversation or both to before a turn, or list what that would change",
     handle: ({ engine, params, body, token }) => engine.history.rewind(params.session_id, body, token.name),
   }),
   jsonRoute("sessions.undoRewind", {

@@ -7,7 +7,7 @@ const addressed =
   <T extends { path: string }>(trigger: T): T =>
     tenant.id === DEFAULT_TENANT ? trigger : { ...trigger, path: `${trigger.path}?tenant=${tenant.id}` };
 
-/** A trigger lets whoever knows its secret start runs, so its settings need the scope `admin`. */
+/** Anyone with a trigger's secret can start runs, so its settings need the scope `admin`. */
 export const triggerRoutes: Route[] = [
   jsonRoute("deployments.triggers.list", {
     scope: "read",

@@ -9,7 +9,7 @@ const PROMPT = 1;
 const STEPS = 12;
 const ATTEMPTS = 2;
 
-const MEND_SYSTEM = `You mend one file of a team's wiki that a check has refused. The file is Markdown with YAML front matter: summary, tags, refs (page:KEY, table:CONNECTION/SCHEMA.TABLE) and sources (citation, path, sha256 of each footnote in the text).
+const REPAIR_SYSTEM = `You mend one file of a team's wiki that a check has refused. The file is Markdown with YAML front matter: summary, tags, refs (page:KEY, table:CONNECTION/SCHEMA.TABLE) and sources (citation, path, sha256 of each footnote in the text).
 
 Change as little as possible. Do not invent citations, refs, sources or statements: what cannot be supported is taken out. Write the whole file with write_file. You are done when the check passes; it is run again after you, and nothing else counts.
 
@@ -25,15 +25,17 @@ export interface Damage {
   problemsOf: (text: string) => Promise<FileProblem[]>;
 }
 
-const mended = z.strictObject({ text: z.string().nullable() });
+const repaired = z.strictObject({ text: z.string().nullable() });
 
 /** Lets an agent fix a file. Undefined if it failed: its own claim does not count, the check runs again. */
-export async function mendFile(line: IngestLine, damage: Damage): Promise<string | undefined> {
+export async function repairFile(line: IngestLine, damage: Damage): Promise<string | undefined> {
   const { run, prefix } = line;
   const { path, text, task } = damage;
   const inputs = { prompt: PROMPT, model: run.modelOf("repair"), path, text, task, line: prefix };
   try {
-    const { text: good } = await run.step("mend", inputs, mended, async () => ({ text: await attempts(line, damage) }));
+    const { text: good } = await run.step("mend", inputs, repaired, async () => ({
+      text: await attempts(line, damage),
+    }));
     return good ?? undefined;
   } catch (error) {
     if (!(error instanceof AgentFailed)) throw error;
@@ -50,7 +52,7 @@ async function attempts(
     await agents.work({
       role: "repair",
       unit: `${prefix}repair ${path}`,
-      system: MEND_SYSTEM,
+      system: REPAIR_SYSTEM,
       prompt: `Mend ${path}. Begin with read_gate_error and read_file.`,
       tools: file.tools,
       stepBudget: STEPS,
