@@ -83,14 +83,27 @@ export async function setEngineStage(script: Script = [], options?: RehearsalOpt
   async function open({ home, location, leaseTtl = LEASE_MS, ...overrides }: Overrides = {}) {
     const store = await openStore(location ?? join(root, "tandem.db"));
     const settings = await stageSettings(root, rehearsal.url, home);
+    let hasVanished = false;
     const engine = await createEngine(store, {
       ...settings,
       holder: `engine ${running.length + 1}`,
+      openConversation: (...given) => {
+        // A crashed server begins nothing, although this one still runs in the test's process.
+        if (hasVanished) throw new Error("This engine has crashed.");
+        return openConversation(...given);
+      },
       ...overrides,
       leaseTtl: leaseTtl * SLOWNESS,
     });
     await engine.start();
-    const opened = handle(engine, store, shared);
+    const handled = handle(engine, store, shared);
+    const opened: RunningEngine = {
+      ...handled,
+      vanish() {
+        hasVanished = true;
+        return handled.vanish();
+      },
+    };
     running.push(opened);
     return opened;
   }
