@@ -114,6 +114,8 @@ async function converse(
   signal.throwIfAborted();
   const slot = await settings.processes?.slots.take({ owner: settings.processes.owner, signal });
   const ended = Promise.withResolvers<TurnEnd>();
+  // It may reject before it is awaited, or after the conversation has failed.
+  ended.promise.catch(() => undefined);
   const stop = (): void => ended.reject(signal.reason);
   const tooLong = new LlmError("timeout", `The evaluation took longer than ${DEADLINE_MS / 60_000} minutes.`);
   const cancel = settings.clock.after(DEADLINE_MS, () => ended.resolve(failure(tooLong)));
@@ -129,8 +131,6 @@ async function converse(
     if (signal.aborted) throw error;
     return failure(error);
   } finally {
-    // A rejection after the conversation has failed already.
-    ended.promise.catch(() => undefined);
     cancel();
     signal.removeEventListener("abort", stop);
     await conversation?.close("lost");
