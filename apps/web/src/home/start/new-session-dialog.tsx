@@ -54,6 +54,11 @@ export default function NewSessionDialog() {
       await queries.invalidateQueries({ queryKey: ["/v1/environments"] });
       await navigate({ to: "/sessions/$session", params: { session: session.id } });
     },
+    // The chosen agent or environment may have been archived since the lists were loaded.
+    onError: async () => {
+      await queries.invalidateQueries({ queryKey: ["/v1/agents"] });
+      await queries.invalidateQueries({ queryKey: ["/v1/environments"] });
+    },
   });
   const write = (value: string): void => {
     setPrompt(value);

@@ -90,7 +90,8 @@ export default function WebhooksPage() {
         verb="Remove"
         act={async () => {
           await api.call("organization.webhooks.delete", { params: { webhook_endpoint_id: removed?.id ?? "" } });
-          await reload();
+          // Only the list: the endpoint's deliveries, if shown, are gone.
+          await queries.invalidateQueries({ queryKey: KEY, exact: true });
         }}
       >
         {`${removed?.url ?? ""} gets no more events. Its delivery log is deleted.`}

@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterEach, beforeAll, expect, test } from "vitest";
 import type { PageStage } from "../page-stage.ts";
 
 let stage: PageStage;
@@ -11,9 +11,9 @@ export function testSchedules(shared: () => PageStage): void {
   afterEach(() => stage.reset());
 
   test("creates a schedule with a preview, runs it, pauses it and archives it", async () => {
-    const { id } = await stage.api<{ id: string }>("/v1/agents", { name: "reporter", model: "sonnet" });
-    // It has no tools: later suites must not begin sessions with it.
-    onTestFinished(async () => void (await stage.api(`/v1/agents/${id}/archive`, {})));
+    // Later suites may begin sessions with it, because the page offers the newest agent first.
+    const tools = [{ type: "agent_toolset_20260401" }];
+    await stage.api("/v1/agents", { name: "reporter", model: "sonnet", tools });
     const page = await stage.open("/settings/schedules");
     const dialog = page.getByRole("dialog");
     const row = page.locator("#main").getByRole("listitem", { name: "Morning report" });
