@@ -1,6 +1,5 @@
 import {
   RequestError,
-  type AuditNote,
   type BackgroundTask,
   type ClientEvent,
   type EventOf,
@@ -12,53 +11,30 @@ import {
   type SessionUpdateParams,
   type Thread,
 } from "@tandem/protocol";
-import type { EventRange, Page, SessionRow, SessionStore, Store } from "@tandem/storage";
+import type { EventRange, Page, SessionRow, SessionStore } from "@tandem/storage";
 import type { CheckpointStores } from "@tandem/workspace";
-import type { AgentCatalogue } from "./agents.ts";
-import { listCurrent, readCurrent, withPending } from "./current-status.ts";
-import { checkOutcome, refuseSecondOutcome, type OutcomeCheck } from "../outcomes/check-outcome.ts";
-import type { Auditor } from "../audit/auditor.ts";
-import type { KillSwitch } from "../budgets/kill-switch.ts";
+import { listCurrent, readCurrent } from "./current-status.ts";
 import type { SlashCommand } from "../commands/command-catalogue.ts";
-import type { SessionCommands } from "../commands/session-commands.ts";
-import type { Clock } from "../host/clock.ts";
 import type { DeltaHub, PreviewListener } from "../log/delta-hub.ts";
 import { servedEvent, servedEvents } from "../log/event-redactor.ts";
-import type { SessionMounts } from "../mounts/session-mounts.ts";
 import type { RepositoryTokens } from "../mounts/repository-tokens.ts";
 import { SessionResourceService, type SessionResources } from "../mounts/session-resources.ts";
 import { describeUpdate } from "./describe-update.ts";
-import type { EnvironmentCatalogue } from "./environments.ts";
 import { Feed, type FeedItem } from "../log/feed.ts";
 import type { Rules } from "../rules/rules.ts";
-import type { SessionActors } from "../actor/session-actors.ts";
 import { archiveThread } from "./archive-thread.ts";
-import { draftSession, type SessionDraft } from "./session-draft.ts";
+import { SessionCreator, type SessionCreatorDependencies } from "./session-creator.ts";
 import { SessionFolderService } from "./session-folder-service.ts";
-import type { SessionPlaces } from "./session-places.ts";
 import { sentBy } from "./sent-by.ts";
 import type { RetriedSend, RunOfDeployment, SessionFolder, Sessions } from "./sessions.ts";
 import { inQueueOrder, SentEvents } from "./sent-events.ts";
 import { sessionView, threadView } from "../log/session-view.ts";
-import type { SessionOptions } from "./session-options.ts";
 
-interface SessionServiceDependencies {
-  store: Store;
-  agents: AgentCatalogue;
-  environments: EnvironmentCatalogue;
-  places: SessionPlaces;
-  mounts: SessionMounts;
+interface SessionServiceDependencies extends Omit<SessionCreatorDependencies, "changed"> {
   tokens: RepositoryTokens;
   shelf: CheckpointStores | undefined;
-  actors: SessionActors;
-  audit: Auditor;
-  commands: SessionCommands;
-  queries: OutcomeCheck["queries"];
-  killSwitch: KillSwitch;
   rules: Pick<Rules, "forget">;
-  options: SessionOptions;
   deltas: DeltaHub;
-  clock: Clock;
   /** Removes checkpoints, transcripts and rules of a session. */
   forget: (row: SessionRow) => Promise<void>;
 }
@@ -68,6 +44,7 @@ export class SessionService implements Sessions {
   readonly #dependencies: SessionServiceDependencies;
   readonly #feed: Feed;
   readonly #sent: SentEvents;
+  readonly #creator: SessionCreator;
   readonly folder: SessionFolder;
   readonly resources: SessionResources;
 
@@ -75,6 +52,7 @@ export class SessionService implements Sessions {
     this.#dependencies = dependencies;
     this.#feed = new Feed(dependencies.store, dependencies.clock);
     this.#sent = new SentEvents(dependencies);
+    this.#creator = new SessionCreator({ ...dependencies, changed: (id) => this.#feed.changed(id) });
     this.resources = new SessionResourceService({
       ...dependencies,
       open: (id) => this.#open(id),
@@ -88,86 +66,23 @@ export class SessionService implements Sessions {
   }
 
   create(params: SessionCreateParams, by?: string, id?: SessionId): Promise<Session> {
-    return this.#create(params, by, id);
+    return this.#creator.create(params, by, id);
   }
 
-  async createAgain(params: SessionCreateParams, by: string, id: SessionId): Promise<Session> {
-    if (await this.#dependencies.store.sessions.get(id)) return this.get(id);
-    await this.discardFolder(id);
-    return this.#create(params, by, id);
+  createAgain(params: SessionCreateParams, by: string, id: SessionId): Promise<Session> {
+    return this.#creator.createAgain(params, by, id);
   }
 
-  /** Creates the session of a deployment's run. Idempotent, because the run has chosen the id: a retry finds the session. */
-  async createForRun(params: SessionCreateParams, { by, id, deployment }: RunOfDeployment): Promise<void> {
-    if (!(await this.#dependencies.store.sessions.get(id))) await this.#create(params, by, id, deployment);
+  createForRun(params: SessionCreateParams, run: RunOfDeployment): Promise<void> {
+    return this.#creator.createForRun(params, run);
   }
 
-  /** Removes what an interrupted creation left: its folder, and tokens of repositories. */
-  async discardFolder(id: SessionId): Promise<void> {
-    await this.#dependencies.mounts.undo({ id, folder: "" }, []);
-    await this.#dependencies.places.discard(id);
+  discardFolder(id: SessionId): Promise<void> {
+    return this.#creator.discardFolder(id);
   }
 
-  async check(params: SessionCreateParams): Promise<void> {
-    await this.#dependencies.environments.open(params.environment_id);
-    await this.#draft(params);
-  }
-
-  async #draft(params: SessionCreateParams, by?: string, id?: SessionId): Promise<SessionDraft> {
-    const { agents, store, clock } = this.#dependencies;
-    return draftSession(await this.#checked(params), agents, store.files, clock, by, id);
-  }
-
-  async #create(params: SessionCreateParams, by?: string, id?: SessionId, deployment?: string): Promise<Session> {
-    if (params.initial_events?.length) await this.#dependencies.killSwitch.refuse();
-    const environment = await this.#dependencies.environments.open(params.environment_id);
-    const draft = await this.#draft(params, by, id);
-    const folder = await this.#dependencies.places.prepare(environment, draft.row.id, draft.row.metadata);
-    let row: SessionRow = {
-      ...draft.row,
-      ...(deployment !== undefined && { deploymentId: deployment }),
-      folder,
-      place: this.#dependencies.places.placeOf(environment),
-      resources: [],
-    };
-    try {
-      row = { ...row, resources: await this.#dependencies.mounts.mount(row, draft.resources) };
-      const checked = draft.inbox.map(async (event, index) => {
-        if (event.type === "user.message") return this.#dependencies.commands.check(row, event);
-        if (event.type !== "user.define_outcome") return event;
-        const { files } = this.#dependencies.store;
-        return checkOutcome(row, event, `initial_events[${index}]`, { ...this.#dependencies, files });
-      });
-      await this.#dependencies.store.sessions.create(row, inQueueOrder(await Promise.all(checked)));
-    } catch (error) {
-      // A concurrent creation with the same id has won; the folder is its own.
-      if (deployment !== undefined && (await this.#dependencies.store.sessions.get(row.id))) return this.get(row.id);
-      await this.#dependencies.mounts.undo(row, row.resources);
-      await this.#dependencies.places.remove(row);
-      throw error;
-    }
-    await this.#dependencies.audit.note(begun(row, by));
-    this.#feed.changed(row.id);
-    if (draft.inbox.length > 0) this.#dependencies.actors.wake(row.id);
-    return sessionView(withPending(draft.inbox.length > 0 ? { ...row, status: "running" } : row, draft.inbox));
-  }
-
-  async #checked(params: SessionCreateParams): Promise<SessionCreateParams> {
-    const { metadata, initial_events: events } = params;
-    refuseSecondOutcome(events ?? [], "initial_events");
-    return {
-      ...params,
-      ...(metadata && { metadata: await this.#dependencies.options.metadata(metadata) }),
-      ...(events && {
-        initial_events: await Promise.all(
-          events.map(async (event, index) =>
-            event.type === "user.message"
-              ? this.#dependencies.options.message(event, `initial_events[${index}]`)
-              : event,
-          ),
-        ),
-      }),
-    };
+  check(params: SessionCreateParams): Promise<void> {
+    return this.#creator.check(params);
   }
 
   async get(id: string): Promise<Session> {
@@ -388,20 +303,6 @@ export class SessionService implements Sessions {
     throw new RequestError("invalid_request", `The session ${id} is archived and accepts no messages.`);
   }
 }
-
-const begun = (row: SessionRow, by = "unknown"): AuditNote => ({
-  kind: "session.created",
-  actor: by,
-  session: row.id,
-  details: {
-    title: row.title,
-    agent: { id: row.agent.id, version: row.agent.version, model: row.agent.model.id },
-    folder: row.folder,
-    environment: row.environmentId,
-    budget: row.budget,
-    metadata: row.metadata,
-  },
-});
 
 const busy = (id: string): RequestError =>
   new RequestError("conflict", `The agent of the session ${id} cannot be changed while a turn is running.`, {

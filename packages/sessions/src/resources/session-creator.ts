@@ -1,0 +1,144 @@
+import type { AuditNote, Session, SessionCreateParams, SessionId } from "@tandem/protocol";
+import type { SessionRow, Store } from "@tandem/storage";
+import type { SessionActors } from "../actor/session-actors.ts";
+import type { Auditor } from "../audit/auditor.ts";
+import type { KillSwitch } from "../budgets/kill-switch.ts";
+import type { SessionCommands } from "../commands/session-commands.ts";
+import type { Clock } from "../host/clock.ts";
+import { sessionView } from "../log/session-view.ts";
+import type { SessionMounts } from "../mounts/session-mounts.ts";
+import { checkOutcome, refuseSecondOutcome, type OutcomeCheck } from "../outcomes/check-outcome.ts";
+import type { AgentCatalogue } from "./agents.ts";
+import { readCurrent, withPending } from "./current-status.ts";
+import type { EnvironmentCatalogue } from "./environments.ts";
+import { inQueueOrder } from "./sent-events.ts";
+import { draftSession, type SessionDraft } from "./session-draft.ts";
+import type { SessionOptions } from "./session-options.ts";
+import type { SessionPlaces } from "./session-places.ts";
+import type { RunOfDeployment } from "./sessions.ts";
+
+export interface SessionCreatorDependencies {
+  store: Store;
+  agents: AgentCatalogue;
+  environments: EnvironmentCatalogue;
+  places: SessionPlaces;
+  mounts: SessionMounts;
+  actors: SessionActors;
+  audit: Auditor;
+  commands: SessionCommands;
+  queries: OutcomeCheck["queries"];
+  killSwitch: KillSwitch;
+  options: SessionOptions;
+  clock: Clock;
+  changed: (id: SessionId) => void;
+}
+
+/** Creates sessions: their folder, mounts, row and first input. Removes the folder and the mounts if a step fails. */
+export class SessionCreator {
+  readonly #dependencies: SessionCreatorDependencies;
+
+  constructor(dependencies: SessionCreatorDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  create(params: SessionCreateParams, by?: string, id?: SessionId): Promise<Session> {
+    return this.#create(params, by, id);
+  }
+
+  async createAgain(params: SessionCreateParams, by: string, id: SessionId): Promise<Session> {
+    if (await this.#dependencies.store.sessions.get(id)) return this.#get(id);
+    await this.discardFolder(id);
+    return this.#create(params, by, id);
+  }
+
+  /** Creates the session of a deployment's run. Idempotent, because the run has chosen the id: a retry finds the session. */
+  async createForRun(params: SessionCreateParams, { by, id, deployment }: RunOfDeployment): Promise<void> {
+    if (!(await this.#dependencies.store.sessions.get(id))) await this.#create(params, by, id, deployment);
+  }
+
+  /** Removes what an interrupted creation left: its folder, and tokens of repositories. */
+  async discardFolder(id: SessionId): Promise<void> {
+    await this.#dependencies.mounts.undo({ id, folder: "" }, []);
+    await this.#dependencies.places.discard(id);
+  }
+
+  async check(params: SessionCreateParams): Promise<void> {
+    await this.#dependencies.environments.open(params.environment_id);
+    await this.#draft(params);
+  }
+
+  async #draft(params: SessionCreateParams, by?: string, id?: SessionId): Promise<SessionDraft> {
+    const { agents, store, clock } = this.#dependencies;
+    return draftSession(await this.#checked(params), agents, store.files, clock, by, id);
+  }
+
+  async #create(params: SessionCreateParams, by?: string, id?: SessionId, deployment?: string): Promise<Session> {
+    if (params.initial_events?.length) await this.#dependencies.killSwitch.refuse();
+    const environment = await this.#dependencies.environments.open(params.environment_id);
+    const draft = await this.#draft(params, by, id);
+    const folder = await this.#dependencies.places.prepare(environment, draft.row.id, draft.row.metadata);
+    let row: SessionRow = {
+      ...draft.row,
+      ...(deployment !== undefined && { deploymentId: deployment }),
+      folder,
+      place: this.#dependencies.places.placeOf(environment),
+      resources: [],
+    };
+    try {
+      row = { ...row, resources: await this.#dependencies.mounts.mount(row, draft.resources) };
+      const checked = draft.inbox.map(async (event, index) => {
+        if (event.type === "user.message") return this.#dependencies.commands.check(row, event);
+        if (event.type !== "user.define_outcome") return event;
+        const { files } = this.#dependencies.store;
+        return checkOutcome(row, event, `initial_events[${index}]`, { ...this.#dependencies, files });
+      });
+      await this.#dependencies.store.sessions.create(row, inQueueOrder(await Promise.all(checked)));
+    } catch (error) {
+      // A concurrent creation with the same id has won; the folder is its own.
+      if (deployment !== undefined && (await this.#dependencies.store.sessions.get(row.id))) return this.#get(row.id);
+      await this.#dependencies.mounts.undo(row, row.resources);
+      await this.#dependencies.places.remove(row);
+      throw error;
+    }
+    await this.#dependencies.audit.note(begun(row, by));
+    this.#dependencies.changed(row.id);
+    if (draft.inbox.length > 0) this.#dependencies.actors.wake(row.id);
+    return sessionView(withPending(draft.inbox.length > 0 ? { ...row, status: "running" } : row, draft.inbox));
+  }
+
+  async #checked(params: SessionCreateParams): Promise<SessionCreateParams> {
+    const { metadata, initial_events: events } = params;
+    refuseSecondOutcome(events ?? [], "initial_events");
+    return {
+      ...params,
+      ...(metadata && { metadata: await this.#dependencies.options.metadata(metadata) }),
+      ...(events && {
+        initial_events: await Promise.all(
+          events.map(async (event, index) =>
+            event.type === "user.message"
+              ? this.#dependencies.options.message(event, `initial_events[${index}]`)
+              : event,
+          ),
+        ),
+      }),
+    };
+  }
+
+  async #get(id: SessionId): Promise<Session> {
+    return sessionView(await readCurrent(this.#dependencies, id));
+  }
+}
+
+const begun = (row: SessionRow, by = "unknown"): AuditNote => ({
+  kind: "session.created",
+  actor: by,
+  session: row.id,
+  details: {
+    title: row.title,
+    agent: { id: row.agent.id, version: row.agent.version, model: row.agent.model.id },
+    folder: row.folder,
+    environment: row.environmentId,
+    budget: row.budget,
+    metadata: row.metadata,
+  },
+});
