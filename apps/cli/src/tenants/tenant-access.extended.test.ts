@@ -1,96 +1,13 @@
 import { when, text, toolUse } from "@tandem/rehearsal";
 import { startPostgres, whyNoPostgres } from "@tandem/storage/testing";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { must, tenantStage, until, type Answer } from "./testing/tenant-stage.ts";
+import { createResources } from "./testing/create-resources.ts";
+import { BODIES, MARK, QUERIES, type Ids } from "./testing/route-inputs.ts";
 import { skillForm } from "./testing/skill-form.ts";
+import { must, tenantStage, type Answer } from "./testing/tenant-stage.ts";
 
 // Another tenant requests acme's resources through every route of the server's own description. A new route is included
-// automatically: the test fails until `idsOf` has its resource and `BODIES` its body.
-
-/** Part of all of acme's data. Another tenant that sees it has found a leak. */
-const MARK = "violet-heron";
-
-type Ids = Record<string, string>;
-
-/** Request bodies of routes that need one, with acme's ids in all references. */
-const BODIES: Record<string, (ids: Ids) => unknown> = {
-  "agents.create": () => ({ name: "own", model: "sonnet" }),
-  "agents.update": () => ({ name: "taken", version: 1 }),
-  "environments.create": ({ folder }) => ({ name: "theirs", metadata: { "tandem.path": folder } }),
-  "environments.update": () => ({ name: "taken" }),
-  "deployments.create": ({ agent_id, environment_id }) => ({
-    name: "theirs",
-    agent: agent_id,
-    environment_id,
-    initial_events: [{ type: "user.message", content: [{ type: "text", text: "Hello" }] }],
-  }),
-  "deployments.update": () => ({ name: "taken" }),
-  "deployments.triggers.create": () => ({ verification: { type: "github" } }),
-  "deployments.triggers.update": () => ({ name: "taken" }),
-  "sessions.create": ({ agent_id, environment_id }) => ({ agent: agent_id, environment_id }),
-  "sessions.update": () => ({ title: "taken" }),
-  "sessions.events.send": () => ({ events: [{ type: "user.interrupt" }] }),
-  "sessions.resources.add": ({ file_id }) => ({ type: "file", file_id }),
-  "sessions.resources.update": () => ({ authorization_token: "x" }),
-  "sessions.files.write": () => ({ path: "taken.txt", text: "taken" }),
-  "sessions.files.move": () => ({ from: "notes.txt", to: "taken.txt" }),
-  "sessions.files.makeFolder": () => ({ path: "taken" }),
-  "sessions.shell.run": () => ({ command: "pwd" }),
-  "sessions.rewind": () => ({ turn: 1 }),
-  "sessions.fork": () => ({}),
-  "approvals.answer": () => ({ result: "allow" }),
-  "organization.webhooks.create": () => ({ url: "https://example.com/", enabled_events: ["session.created"] }),
-  "organization.webhooks.update": () => ({ name: "taken" }),
-  "memoryStores.create": () => ({ name: "own" }),
-  "memoryStores.update": () => ({ name: "taken" }),
-  "memoryStores.memories.create": () => ({ path: "/a.md", content: "x" }),
-  "memoryStores.memories.update": () => ({ content: "taken" }),
-  "mcp_servers.accept": () => ({ hash: "x" }),
-  "budgets.set": ({ session_id }) => ({ scope: "session", of: session_id, limits: { usd: 1 } }),
-  "tokens.create": ({ tenant_id: tenant }) => ({ name: "theirs", scopes: ["admin"], tenant }),
-  "tenants.create": () => ({ id: "theirs" }),
-  "tenants.update": () => ({ name: "taken" }),
-  "context.sql": () => ({ connection: "shop", sql: "select 1" }),
-  "context.metrics.query": () => ({ metrics: ["herons"] }),
-  "context.memories.create": () => ({ text: "own" }),
-  "context.memories.keep": () => ({ expires_at: "2030-01-01T00:00:00Z" }),
-  "proposals.edit": () => ({ path: "wiki/a.md", after: "taken" }),
-  "proposals.answer": () => ({ decision: "x", answer: "taken" }),
-  "jobs.create": ({ session_id }) => ({ kind: "memory", params: { session: session_id } }),
-  "rules.create": ({ session_id }) => ({ tool: "Bash", action: "deny", scope: "session", of: session_id }),
-  "rules.test": ({ session_id }) => ({ call: "Bash(ls)", session_id }),
-  "messages.create": () => ({ model: "sonnet", max_tokens: 1, messages: [{ role: "user", content: "Hello" }] }),
-  "messages.countTokens": () => ({ model: "sonnet", messages: [{ role: "user", content: "Hello" }] }),
-  "audit.verify": () => ({ noted: [] }),
-};
-
-/** Query parameters of routes. */
-const QUERIES: Record<string, (ids: Ids) => Record<string, string>> = {
-  "commands.list": ({ folder }) => ({ folder: folder! }),
-  "trust.retrieve": ({ folder }) => ({ folder: folder! }),
-  "sessions.files.search": () => ({ text: MARK }),
-  "sessions.files.read": () => ({ path: "notes.txt" }),
-  "sessions.files.delete": () => ({ path: "notes.txt" }),
-  "deployments.list": ({ agent_id }) => ({ agent_id: agent_id! }),
-  "deploymentRuns.list": ({ deployment_id }) => ({ deployment_id: deployment_id! }),
-  "sessions.list": ({ agent_id }) => ({ agent_id: agent_id! }),
-  "approvals.list": ({ session_id }) => ({ session_id: session_id! }),
-  "files.list": ({ file_id }) => ({ ids: file_id! }),
-  "audit.list": ({ session_id }) => ({ session_id: session_id! }),
-  "context.search": () => ({ query: "violet heron" }),
-  "context.metrics.retrieve": () => ({ name: "herons" }),
-  "context.metrics.fields": () => ({ metrics: "herons" }),
-  "context.files.retrieve": () => ({ path: "wiki/heron.md" }),
-  "context.files.history": () => ({ path: "wiki/heron.md" }),
-  "context.pages.retrieve": () => ({ key: "heron" }),
-  "context.tables.retrieve": () => ({ name: "main.heron" }),
-  "context.joins.retrieve": () => ({ from: "main.heron", to: "main.other" }),
-  "context.values.find": () => ({ values: "heron" }),
-  "context.graph.retrieve": () => ({ table: "main.heron" }),
-  "context.passages.list": () => ({ citation: "heron" }),
-  "context.memories.list": ({ session_id }) => ({ session: session_id! }),
-  "rules.list": ({ session_id }) => ({ scope: "session", of: session_id! }),
-};
+// automatically: the test fails until `createResources` has its resource and `BODIES` its body.
 
 /** Routes without tenant data: the list of models is built in. */
 const PUBLIC = new Set(["models.retrieve"]);
@@ -152,112 +69,12 @@ describe.each(places)("on $name", ({ name, why, open }) => {
             path,
           })),
       );
-      ids = await idsOf(acme);
+      ids = await createResources(stage, acme);
     });
     afterAll(async () => {
       await stage?.[Symbol.asyncDispose]();
       await place?.close();
     });
-
-    /** Creates one of each resource for acme. */
-    async function idsOf(token: string): Promise<Ids> {
-      const post = (path: string, body: unknown) => must(stage.call(token, "POST", path, body));
-      const get = (path: string) => must(stage.call(token, "GET", path));
-      const folder = `${stage.homeOf("acme")}/project`;
-      const agent = await post("/v1/agents", {
-        name: MARK,
-        model: "sonnet",
-        system: MARK,
-        tools: [{ type: "agent_toolset_20260401", default_config: { permission_policy: { type: "always_ask" } } }],
-      });
-      const environment = await post("/v1/environments", { name: MARK, metadata: { "tandem.path": folder } });
-      const archived = await post("/v1/environments", { name: "archived", metadata: { "tandem.path": folder } });
-      const deployment = await post("/v1/deployments", {
-        name: MARK,
-        agent: agent.body.id,
-        environment_id: archived.body.id,
-        initial_events: [{ type: "user.message", content: [{ type: "text", text: MARK }] }],
-      });
-      await post(`/v1/environments/${archived.body.id}/archive`, undefined);
-      const run = await post(`/v1/deployments/${deployment.body.id}/run`, undefined);
-      const trigger = await post(`/v1/deployments/${deployment.body.id}/triggers`, {
-        name: MARK,
-        verification: { type: "github" },
-      });
-      const form = new FormData();
-      form.append("file", new Blob([MARK]), "notes.txt");
-      const file = await must(stage.call(token, "POST", "/v1/files", form));
-      const skill = await must(stage.call(token, "POST", "/v1/skills", skillForm(MARK)));
-      const session = await post("/v1/sessions", {
-        agent: agent.body.id,
-        environment_id: environment.body.id,
-        title: MARK,
-        resources: [{ type: "file", file_id: file.body.id }],
-        initial_events: [{ type: "user.message", content: [{ type: "text", text: `Please write about ${MARK}` }] }],
-      });
-      const at = `/v1/sessions/${session.body.id}`;
-      const approvals = await until(
-        () => get("/v1/approvals"),
-        ({ body }) => body.data.length > 0,
-      );
-      const store = await post("/v1/memory_stores", { name: MARK });
-      const memories = `/v1/memory_stores/${store.body.id}`;
-      const memory = await post(`${memories}/memories`, { path: "/heron.md", content: MARK });
-      const versions = await get(`${memories}/memory_versions`);
-      const webhook = await post("/v1/organizations/webhooks", {
-        name: MARK,
-        url: `https://127.0.0.1/${MARK}`,
-        enabled_events: ["vault.created"],
-      });
-      const hooked = `/v1/organizations/webhooks/${webhook.body.id}`;
-      await post(`${hooked}/test`, undefined);
-      const deliveries = await get(`${hooked}/deliveries`);
-      const rule = await post("/v1/rules", { tool: "Bash", pattern: MARK, action: "deny", reason: MARK });
-      const known = await post("/v1/context/memories", { text: `The heron is called ${MARK}.` });
-      const job = await post("/v1/jobs", { kind: "memory", params: { session: session.body.id } });
-      const proposals = await until(
-        () => get("/v1/proposals"),
-        ({ body }) => body.data.length > 0,
-      );
-      const [threads, events, resources, tokens] = await Promise.all([
-        get(`${at}/threads`),
-        get(`${at}/events`),
-        get(`${at}/resources`),
-        get("/v1/tokens"),
-      ]);
-      const first = ({ body }: Answer): string => String(body.data[0]?.["id"]);
-      return {
-        folder,
-        agent_id: agent.body.id,
-        environment_id: environment.body.id,
-        deployment_id: deployment.body.id,
-        deployment_run_id: run.body.id,
-        trigger_id: trigger.body.id,
-        file_id: file.body.id,
-        skill_id: skill.body.id,
-        version: String(skill.body["latest_version_id"]),
-        session_id: session.body.id,
-        approval_id: first(approvals),
-        thread_id: first(threads),
-        event_id: first(events),
-        resource_id: first(resources),
-        token_id: first(tokens),
-        webhook_endpoint_id: webhook.body.id,
-        delivery_id: first(deliveries),
-        memory_store_id: store.body.id,
-        memory_id: memory.body.id,
-        memory_version_id: first(versions),
-        rule_id: rule.body.id,
-        job_id: job.body.id,
-        proposal_id: first(proposals),
-        tenant_id: "acme",
-        key: session.body.id,
-        worker_id: "wrk_01",
-        task_id: "task_1",
-        mcp_server_id: "mcp_01",
-        known: known.body["id"] ?? "",
-      };
-    }
 
     const made = (ids: Ids): Ids =>
       Object.fromEntries(
@@ -267,7 +84,7 @@ describe.each(places)("on $name", ({ name, why, open }) => {
     async function ask(token: string, { name, method, path }: Described, given: Ids): Promise<Answer> {
       const named = path.replaceAll(/\{(\w+)\}/g, (_, param: string) => {
         const id = param === "model_id" ? "sonnet" : given[param];
-        if (id === undefined) throw new Error(`${name}: say in idsOf what acme has as ${param}.`);
+        if (id === undefined) throw new Error(`${name}: say in createResources what acme has as ${param}.`);
         return encodeURIComponent(id);
       });
       const query = QUERIES[name] ? `?${new URLSearchParams(QUERIES[name](given)).toString()}` : "";
