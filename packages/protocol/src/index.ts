@@ -214,7 +214,6 @@ export {
 } from "./api/sessions/mounted-resource.ts";
 export {
   isOnPrimary,
-  type BackgroundTask,
   type Delta,
   type Evaluation,
   type EventOf,
@@ -222,16 +221,15 @@ export {
   type LiveDelta,
   type LoggedEvent,
   type Permission,
-  type RequestNote,
   type SessionEvent,
   type SessionEventBody,
   type SessionEventType,
   type CutShort,
   type StopDetails,
   type StopReason,
-  type Todo,
   type UsageNote,
 } from "./events/session-event.ts";
+export type { BackgroundTask, RequestNote, Todo } from "./events/tandem-event.ts";
 export type { ModelUsage } from "./events/model-usage.ts";
 export type { OutcomeEventBody, OutcomeRubric, OutcomeVerdict } from "./events/outcome-event.ts";
 export type { RepositoryErrorType, SessionErrorDetail, SessionErrorType } from "./events/session-error.ts";

@@ -4,7 +4,7 @@ import { programGrader } from "../events/define-outcome.ts";
 import { filePatch } from "../events/file-patch.ts";
 import type { SessionErrorDetail } from "../events/session-error.ts";
 import type { ModelUsage } from "../events/model-usage.ts";
-import type { Todo } from "../events/session-event.ts";
+import type { Todo } from "../events/tandem-event.ts";
 import { TOOL_CALL_STATES } from "../words.ts";
 
 // Messages with parts, folded from events by `project`, as the user interface shows them. Ids come from the events, so they are

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { BackgroundTask } from "../../events/session-event.ts";
+import type { BackgroundTask } from "../../events/tandem-event.ts";
 import { typed } from "../typed.ts";
 import { listOf } from "../page.ts";
 
