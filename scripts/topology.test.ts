@@ -5,14 +5,15 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 
 const LIBRARIES =
-  `protocol policy workspace storage queue claude-code runtime connectors relationships metrics sessions context
+  `protocol policy workspace storage queue sandbox claude-code runtime connectors relationships metrics sessions context
   server`.split(/\s+/);
 /** The allowed imports of each package. Only tests and the two commands about it use `rehearsal`. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   protocol: [],
   rehearsal: [],
   client: ["protocol"],
-  "claude-code": ["protocol"],
+  sandbox: ["protocol"],
+  "claude-code": ["protocol", "sandbox"],
   workspace: ["protocol"],
   storage: ["protocol"],
   queue: ["protocol"],
@@ -21,7 +22,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   relationships: ["protocol", "connectors"],
   metrics: ["protocol", "connectors"],
   policy: ["protocol"],
-  sessions: ["protocol", "policy", "storage", "queue", "workspace", "claude-code"],
+  sessions: ["protocol", "policy", "storage", "queue", "workspace", "sandbox", "claude-code"],
   context: ["protocol", "storage", "queue", "workspace", "runtime", "connectors", "relationships", "metrics"],
   server: ["protocol", "client", "storage", "queue", "runtime", "sessions", "context"],
   tandem: LIBRARIES,
