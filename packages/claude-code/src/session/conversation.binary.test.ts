@@ -1,4 +1,3 @@
-import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
 import { getPriority } from "node:os";
 import { join } from "node:path";
@@ -7,35 +6,19 @@ import { always, madeUpLogin, reply, slowly, stallMidStream, text, thinking, too
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { eventually, runningProcesses, setStage, type Stage } from "../testing/claude-stage.ts";
 import type { ConversationHost, ToolCallRequest } from "./conversation.ts";
+import { ENDLESS, endlessIn, hasBegun } from "./testing/endless-command.ts";
 import { MemoryTranscripts, openSession, type OpenSession, type Overrides } from "./testing/open-session.ts";
-
-/** A command that does not end, with a child that leaves its process group. */
-const ENDLESS = "setsid tail -f /dev/null & touch begun; tail -f /dev/null";
-const hasBegun = () =>
-  eventually(
-    async () => existsSync(join(stage.home, "project", "begun")),
-    (begun) => begun,
-  );
-/** What runs of such commands. */
-const endless = (): string[] =>
-  readdirSync("/proc").filter((pid) => {
-    try {
-      const isHere = readlinkSync(`/proc/${pid}/cwd`) === join(stage.home, "project");
-      return isHere && readFileSync(`/proc/${pid}/comm`, "utf8") === "tail\n";
-    } catch {
-      return false;
-    }
-  });
 
 const ASK = { name: "ask", description: "Asks.", type: "custom" as const, input_schema: { type: "object" as const } };
 
 let stage: Stage;
 /** One conversation for all tests. A test that ends its process resumes it in the next one. */
 let session: OpenSession;
-/** Decides about calls, and answers them, as the test at hand wants. */
+/** Decides about calls and answers them; each test sets its own. */
 let host: Partial<ConversationHost>;
 let transcripts: MemoryTranscripts;
 
+const folder = (): string => join(stage.home, "project");
 const open = (more: Overrides = {}): OpenSession =>
   openSession(stage, {
     customTools: [ASK],
@@ -70,7 +53,7 @@ beforeEach(async () => {
   host = {};
   revive();
   session.forget();
-  await rm(join(stage.home, "project", "begun"), { force: true });
+  await rm(join(folder(), "begun"), { force: true });
 });
 
 test("a turn emits thinking, text, a tool call and its result, in order", async () => {
@@ -147,7 +130,7 @@ describe("an interrupt", () => {
   test("during a tool closes its call as interrupted", async () => {
     stage.rehearsal.use([toolUse("Bash", { command: ENDLESS })]);
     session.say("Go.");
-    await hasBegun();
+    await hasBegun(folder());
     await session.conversation.interrupt();
     expect(await session.ended()).toMatchObject({ stop: "interrupted" });
     expect(session.events("agent.tool_result")).toMatchObject([
@@ -158,14 +141,14 @@ describe("an interrupt", () => {
   test("of a suspended process takes less than 5 s", async () => {
     stage.rehearsal.use([toolUse("Bash", { command: ENDLESS })]);
     session.say("Go.");
-    await hasBegun();
+    await hasBegun(folder());
     process.kill(session.conversation.pid!, "SIGSTOP");
     const asked = performance.now();
     await session.conversation.interrupt();
     expect(performance.now() - asked).toBeLessThan(5_000);
     expect(await session.ended()).toMatchObject({ stop: "interrupted" });
     expect(session.events("agent.tool_result")).toMatchObject([{ tandem: { interrupted: "interrupt" } }]);
-    expect(endless()).toEqual([]);
+    expect(endlessIn(folder())).toEqual([]);
     resume();
   });
 
@@ -401,11 +384,11 @@ describe("resume", () => {
 test("a killed process ends the turn when its commands are dead, then reports the reason", async () => {
   stage.rehearsal.use([toolUse("Bash", { command: ENDLESS })]);
   session.say("Go.");
-  await hasBegun();
-  await expect.poll(endless).toHaveLength(2);
+  await hasBegun(folder());
+  await expect.poll(() => endlessIn(folder())).toHaveLength(2);
   process.kill(session.conversation.pid!, "SIGKILL");
   expect(await session.ended()).toMatchObject({ stop: "error", error: { tandem: { code: "process_died" } } });
-  expect(endless(), "the turn ends after its commands are dead").toEqual([]);
+  expect(endlessIn(folder()), "the turn ends after its commands are dead").toEqual([]);
   const { error } = await session.closed();
   expect(error).toBeInstanceOf(LlmError);
   expect(error?.message).toContain("SIGKILL");

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Usage } from "@tandem/protocol";
+import { LlmError, type Usage } from "@tandem/protocol";
 import { madeUpLogin, startRehearsal, type Rehearsal, type RehearsalOptions, type Script } from "@tandem/rehearsal";
 import { ClaudeCode, type ClaudeCall, type ClaudeCodeSettings } from "../claude-code.ts";
 import type { Credential } from "../credential.ts";
@@ -120,4 +120,14 @@ export async function eventually<T>(
       throw new Error(`The awaited state was not reached; last seen: ${JSON.stringify(value)}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
+}
+
+/** The error with which a call fails. */
+export async function failure(work: Promise<unknown>): Promise<LlmError> {
+  const error = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof LlmError) return error;
+  throw new Error(`The call did not fail with an LlmError: ${String(error)}`);
 }
