@@ -6,7 +6,7 @@ import {
   RequestError,
   type VersionActor,
 } from "@tandem/protocol";
-import type { RecordChange, Records } from "@tandem/storage";
+import { recordPages, type RecordChange, type Records } from "@tandem/storage";
 import { z } from "zod";
 
 /** Last recorded version of a memory. */
@@ -98,17 +98,16 @@ export class MemoryVersions {
   /** Newest first, starting after `after`, at most `limit` matches. */
   async list(store: string, { limit, after, wants }: MemoryVersionQuery): Promise<MemoryVersion[]> {
     const found: MemoryVersion[] = [];
-    for (let from = after && keyOf(store, after); ;) {
-      const query = { prefix: keyOf(store, ""), order: "desc" as const, limit: PAGE, ...(from && { after: from }) };
-      const page = await this.#records.list(this.#space, VERSION, query);
+    const from = after && keyOf(store, after);
+    const range = { prefix: keyOf(store, ""), order: "desc" as const, after: from, pageSize: PAGE };
+    for await (const page of recordPages(this.#records, this.#space, VERSION, range)) {
       for (const { value } of page) {
         const version = memoryVersion.parse(value);
         if (wants(version)) found.push(version);
         if (found.length === limit) return found;
       }
-      if (page.length < PAGE) return found;
-      from = page.at(-1)!.key;
     }
+    return found;
   }
 
   /** Permanently removes a version's content. The current version must be changed first. */
@@ -146,12 +145,10 @@ export class MemoryVersions {
 
   async #heads(): Promise<Map<string, z.output<typeof head>>> {
     const heads = new Map<string, z.output<typeof head>>();
-    for (let after: string | undefined; ;) {
-      const page = await this.#records.list(this.#space, HEAD, { limit: PAGE, ...(after && { after }) });
+    for await (const page of recordPages(this.#records, this.#space, HEAD)) {
       for (const { key, value } of page) heads.set(key, head.parse(value));
-      if (page.length < PAGE) return heads;
-      after = page.at(-1)!.key;
     }
+    return heads;
   }
 
   #version(said: Omit<MemoryVersion, "id" | "createdAt" | "redactedAt" | "redactedBy">): MemoryVersion {

@@ -1,5 +1,5 @@
 import { RequestError } from "@tandem/protocol";
-import type { RecordChange, Records } from "@tandem/storage";
+import { recordPages, type RecordChange, type Records } from "@tandem/storage";
 import { z } from "zod";
 import { withHunks } from "./apply-hunks.ts";
 import { type HunkFilter, hunkMatcher } from "./hunk-filter.ts";
@@ -64,13 +64,10 @@ export class ProposalRecords {
     if (!stored) return undefined;
     const { applying, groups: _, ...summary } = storedSummary.parse(stored.value);
     const changes: Change[] = [];
-    const prefix = `${id}/`;
-    for (let after: string | undefined; ;) {
-      const page = await this.#records.list(this.#space, CHANGE, { prefix, after, limit: PAGE });
+    for await (const page of recordPages(this.#records, this.#space, CHANGE, { prefix: `${id}/` })) {
       changes.push(...page.map(({ value }) => readChange(value)));
-      after = page.at(-1)?.key;
-      if (page.length < PAGE) return { proposal: { ...summary, changes }, applying, version: stored.version };
     }
+    return { proposal: { ...summary, changes }, applying, version: stored.version };
   }
 
   /** With one page of its files; with a filter, only files and hunks that match. */
@@ -123,18 +120,16 @@ export class ProposalRecords {
     limit: number;
     after?: string;
   }): Promise<ProposalSummary[]> {
-    const { states = PROPOSAL_STATES, limit } = query;
+    const { states = PROPOSAL_STATES, limit, after } = query;
     const found: ProposalSummary[] = [];
-    for (let { after } = query; ;) {
-      const page = await this.#records.list(this.#space, PROPOSAL, { order: "desc", after, limit: PAGE });
+    for await (const page of recordPages(this.#records, this.#space, PROPOSAL, { order: "desc", after })) {
       for (const { value } of page) {
         const { applying: _applying, groups: _groups, ...summary } = storedSummary.parse(value);
         if (states.includes(summary.state)) found.push(summary);
         if (found.length === limit) return found;
       }
-      after = page.at(-1)?.key;
-      if (page.length < PAGE) return found;
     }
+    return found;
   }
 
   /** The newest open proposal of each file. */

@@ -1,4 +1,4 @@
-import type { Records } from "@tandem/storage";
+import { recordPages, type Records } from "@tandem/storage";
 import { ProposalRecords } from "../proposals/proposal-records.ts";
 import type { Proposal } from "../proposals/proposal.ts";
 import { STEP_KIND } from "../runs/step-cache.ts";
@@ -70,16 +70,13 @@ async function updateProposals(
 export async function scrubSteps({ records, space }: Place, { isForAll }: ScrubRule, apply: boolean): Promise<number> {
   let count = 0;
   for (const prefix of isForAll ? [""] : STEPS_OF_SCANS) {
-    for (let after: string | undefined; ;) {
-      const page = await records.list(space, STEP_KIND, { prefix, limit: PAGE, ...(after && { after }) });
+    for await (const page of recordPages(records, space, STEP_KIND, { prefix })) {
       count += page.length;
-      after = page.at(-1)?.key;
-      if (apply && page.length > 0)
-        await records.write(
-          space,
-          page.map(({ key }) => ({ type: "delete", kind: STEP_KIND, key })),
-        );
-      if (page.length < PAGE) break;
+      if (!apply) continue;
+      await records.write(
+        space,
+        page.map(({ key }) => ({ type: "delete", kind: STEP_KIND, key })),
+      );
     }
   }
   return count;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { TandemError } from "@tandem/protocol";
 import type { Embedder } from "@tandem/runtime";
-import type { RecordChange, SearchDocument, SearchHit, Store } from "@tandem/storage";
+import { recordPages, type RecordChange, type SearchDocument, type SearchHit, type Store } from "@tandem/storage";
 import { z } from "zod";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import { leftAlone } from "../folder/left-alone.ts";
@@ -234,12 +234,10 @@ export class ContextSearch {
 
   async #load(): Promise<Map<string, IndexedFile>> {
     const known = new Map<string, IndexedFile>();
-    for (let after: string | undefined; ;) {
-      const page = await this.#store.records.list(this.#folder.id, KIND, { limit: PAGE, ...(after && { after }) });
+    for await (const page of recordPages(this.#store.records, this.#folder.id, KIND, { pageSize: PAGE })) {
       for (const { key, value } of page) known.set(key, indexedFile.parse(value));
-      after = page.at(-1)?.key;
-      if (page.length < PAGE) return known;
     }
+    return known;
   }
 
   /** Undefined if the index is up to date. */

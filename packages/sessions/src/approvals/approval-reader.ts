@@ -7,7 +7,7 @@ import type {
   SessionId,
   ToolCallState,
 } from "@tandem/protocol";
-import type { SessionRow, Store } from "@tandem/storage";
+import { recordPages, type SessionRow, type Store } from "@tandem/storage";
 import { z } from "zod";
 import type { OpenCall } from "../log/open-turn.ts";
 import { unansweredCalls } from "../log/unanswered-calls.ts";
@@ -75,12 +75,8 @@ export class ApprovalReader {
   /** Resolved approvals, newest first, before `cursor`. */
   async resolved(query: { session?: string; limit: number; cursor?: string }): Promise<Approval[]> {
     const found: Approval[] = [];
-    for (let after = query.cursor; ;) {
-      const records = await this.#store.records.list(SPACE, KIND, {
-        order: "desc",
-        limit: PAGE,
-        ...(after !== undefined && { after }),
-      });
+    const range = { order: "desc" as const, after: query.cursor, pageSize: PAGE };
+    for await (const records of recordPages(this.#store.records, SPACE, KIND, range)) {
       for (const { key, value } of records) {
         const { session } = entry.parse(value);
         if (query.session !== undefined && session !== query.session) continue;
@@ -91,9 +87,8 @@ export class ApprovalReader {
         if (approval?.approval.status === "resolved") found.push(approval.approval);
         if (found.length === query.limit) return found;
       }
-      if (records.length < PAGE) return found;
-      after = records.at(-1)!.key;
     }
+    return found;
   }
 
   async #indexed(id: string): Promise<string | undefined> {

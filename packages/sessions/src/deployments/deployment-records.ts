@@ -1,5 +1,5 @@
 import { RequestError, type Announcement, type DeploymentId } from "@tandem/protocol";
-import type { RecordChange, Records } from "@tandem/storage";
+import { recordPages, type RecordChange, type Records } from "@tandem/storage";
 import { z } from "zod";
 import {
   handledTo,
@@ -66,12 +66,10 @@ export class DeploymentRecords {
   /** Deployments that fire by themselves, with their next time. */
   async schedules(): Promise<{ id: string; next: number }[]> {
     const found: { id: string; next: number }[] = [];
-    for (let after: string | undefined; ;) {
-      const page = await this.#records.list(SPACE, SCHEDULE, asRange({ after, limit: PAGE, order: "asc" }));
+    for await (const page of recordPages(this.#records, SPACE, SCHEDULE)) {
       for (const { key, value } of page) found.push({ id: key, next: Date.parse(waiting.parse(value).next) });
-      if (page.length < PAGE) return found;
-      after = page.at(-1)?.key;
     }
+    return found;
   }
 
   /** The changes that store a deployment; version 0 for a new one. */

@@ -15,7 +15,7 @@ import {
   type StoreMemories,
   type VersionActor,
 } from "@tandem/protocol";
-import type { RecordChange, Records } from "@tandem/storage";
+import { recordPages, type RecordChange, type Records } from "@tandem/storage";
 import { z } from "zod";
 import type { Clock } from "../host/clock.ts";
 
@@ -125,17 +125,16 @@ export class RecordMemories implements StoreMemories {
 
   async versions(store: string, { limit, after, wants }: MemoryVersionQuery): Promise<MemoryVersion[]> {
     const found: MemoryVersion[] = [];
-    for (let from = after && keyOf(store, after); ;) {
-      const query = { prefix: keyOf(store, ""), order: "desc" as const, limit: PAGE, ...(from && { after: from }) };
-      const page = await this.#records.list(SPACE, VERSION, query);
+    const from = after && keyOf(store, after);
+    const range = { prefix: keyOf(store, ""), order: "desc" as const, after: from, pageSize: PAGE };
+    for await (const page of recordPages(this.#records, SPACE, VERSION, range)) {
       for (const { value } of page) {
         const version = memoryVersion.parse(value);
         if (wants(version)) found.push(version);
         if (found.length === limit) return found;
       }
-      if (page.length < PAGE) return found;
-      from = page.at(-1)!.key;
     }
+    return found;
   }
 
   async version(store: string, id: string): Promise<MemoryVersion> {

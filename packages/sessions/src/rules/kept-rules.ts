@@ -13,7 +13,7 @@ import {
   type Tool,
   type Verdict,
 } from "@tandem/protocol";
-import type { Records } from "@tandem/storage";
+import { recordPages, type Records } from "@tandem/storage";
 import { z } from "zod";
 import {
   decide,
@@ -42,7 +42,6 @@ const KIND = "rule";
 const PROJECT = "session_project";
 const project = z.object({ repository: z.string() });
 /** The page size, larger than most rule lists; each page is one read. */
-const PAGE = 1_000;
 
 /** How stale rules from other processes may be during a turn. */
 const FRESH_MS = 250;
@@ -236,11 +235,8 @@ export class KeptRules implements Rules {
 
   async #readAll(): Promise<void> {
     const found: KeptRule[] = [];
-    for (let after: string | undefined; ;) {
-      const page = await this.#parts.records.list(SPACE, KIND, { limit: PAGE, ...(after !== undefined && { after }) });
+    for await (const page of recordPages(this.#parts.records, SPACE, KIND, { pageSize: 1_000 })) {
       found.push(...page.map(({ value }) => keptRule.parse(value)));
-      if (page.length < PAGE) break;
-      after = page.at(-1)!.key;
     }
     this.#readAt = this.#parts.clock.now();
     // Ids sort by creation time.

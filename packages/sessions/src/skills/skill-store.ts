@@ -1,5 +1,5 @@
 import { RequestError } from "@tandem/protocol";
-import type { Blobs, RecordChange, Records, StoredRecord } from "@tandem/storage";
+import { recordPages, type Blobs, type RecordChange, type Records, type StoredRecord } from "@tandem/storage";
 import { z } from "zod";
 import type { Clock } from "../host/clock.ts";
 
@@ -196,11 +196,8 @@ export async function skillBytes(records: Records): Promise<number> {
   const counted = z.object({ archive_bytes: z.int() });
   let bytes = 0;
   for (const kind of [VERSION, UNUSED]) {
-    for (let after: string | undefined; ;) {
-      const some = await records.list(SPACE, kind, { limit: AT_ONCE, ...(after !== undefined && { after }) });
-      for (const { value } of some) bytes += counted.parse(value).archive_bytes;
-      after = some.at(-1)?.key;
-      if (some.length < AT_ONCE) break;
+    for await (const page of recordPages(records, SPACE, kind)) {
+      for (const { value } of page) bytes += counted.parse(value).archive_bytes;
     }
   }
   return bytes;

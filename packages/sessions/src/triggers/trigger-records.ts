@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { newId, type DeploymentRunId } from "@tandem/protocol";
-import type { RecordChange, Records } from "@tandem/storage";
+import { recordPages, type RecordChange, type Records } from "@tandem/storage";
 import {
   acceptedDelivery,
   loggedDelivery,
@@ -34,12 +34,10 @@ export class TriggerRecords {
 
   async list(deployment: string): Promise<StoredTrigger[]> {
     const found: StoredTrigger[] = [];
-    for (let after: string | undefined; ;) {
-      const page = await this.#records.list(SPACE, TRIGGER, { limit: PAGE, ...(after !== undefined && { after }) });
+    for await (const page of recordPages(this.#records, SPACE, TRIGGER)) {
       found.push(...page.map(({ value }) => storedTrigger.parse(value)));
-      if (page.length < PAGE) return found.filter((each) => each.deployment === deployment);
-      after = page.at(-1)?.key;
     }
+    return found.filter((each) => each.deployment === deployment);
   }
 
   /** Rejects with `conflict` if the record has another version. */

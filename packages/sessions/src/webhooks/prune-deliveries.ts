@@ -1,4 +1,4 @@
-import { DUE, WEBHOOKS, type RecordChange, type Store } from "@tandem/storage";
+import { DUE, recordPages, WEBHOOKS, type RecordChange, type Store } from "@tandem/storage";
 import type { Clock } from "../host/clock.ts";
 import { DELIVERY, logKey, parseDueKey, readDue, readLogged } from "./delivery-record.ts";
 import type { WebhookEndpoints } from "./webhook-endpoints.ts";
@@ -22,8 +22,7 @@ export async function pruneDeliveries({ store: { records }, endpoints, clock }: 
   const now = clock.now();
   // Read after the deliveries: the endpoint of a new one is then among them.
   const readStates = async () => new Map((await endpoints.list()).map(({ id, state }) => [id, state]));
-  for (let after: string | undefined; ;) {
-    const page = await records.list(WEBHOOKS, DUE, { limit: PAGE, ...(after !== undefined && { after }) });
+  for await (const page of recordPages(records, WEBHOOKS, DUE, { pageSize: PAGE })) {
     const states = await readStates();
     const changes = page.flatMap(({ key, value }): RecordChange[] => {
       const [endpoint = ""] = key.split("/");
@@ -42,8 +41,6 @@ export async function pruneDeliveries({ store: { records }, endpoints, clock }: 
       ];
     });
     if (changes.length > 0) await records.write(WEBHOOKS, changes);
-    if (page.length < PAGE) break;
-    after = page.at(-1)!.key;
   }
   await pruneLog(records, readStates, now);
 }
@@ -56,12 +53,7 @@ async function pruneLog(
   let count = 0;
   let current = "";
   // Newest first, endpoint by endpoint.
-  for (let after: string | undefined; ;) {
-    const page = await records.list(WEBHOOKS, DELIVERY, {
-      limit: PAGE,
-      order: "desc",
-      ...(after !== undefined && { after }),
-    });
+  for await (const page of recordPages(records, WEBHOOKS, DELIVERY, { order: "desc", pageSize: PAGE })) {
     const endpoints = await readEndpoints();
     const old = page.filter(({ key, value }) => {
       const [endpoint = ""] = key.split("/");
@@ -74,7 +66,5 @@ async function pruneLog(
       const changes = old.map(({ key }) => ({ type: "delete" as const, kind: DELIVERY, key }));
       await records.write(WEBHOOKS, changes);
     }
-    if (page.length < PAGE) break;
-    after = page.at(-1)!.key;
   }
 }

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { expect } from "vitest";
+import { recordPages } from "../record-pages.ts";
 import type { RecordChange, StoredRecord } from "../records.ts";
 import type { BehaviourId } from "./storage-behaviours.ts";
 import { numbers, type Stage, type Verify } from "./storage-stage.ts";
@@ -78,6 +79,14 @@ export const verifyRecords: Record<Extract<BehaviourId, `${"record" | "blob"}.${
     expect(pages).toEqual(keys);
     const asked = ["b", "none", "A", "b"];
     expect(keysOf(await stage.store.records.getMany(space, "page", asked))).toEqual(["b", "A", "b"]);
+    // Page by page, also if the loop deletes what it has read.
+    const all: string[][] = [];
+    for await (const page of recordPages(stage.store.records, space, "page", { prefix: "a/", pageSize: 2 })) {
+      all.push(keysOf(page));
+      await stage.store.records.write(space, keysOf(page).map(drop));
+    }
+    expect(all).toEqual([["a/", "a/1"], ["a/10", "a/2"], ["a/\u{10ffff}"]]);
+    expect(await list(stage, space, { prefix: "a/" })).toEqual([]);
   },
 
   "record.apart": async (stage) => {

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { newId, RequestError, type IdKind } from "@tandem/protocol";
-import type { Records } from "@tandem/storage";
+import { recordPages, type Records } from "@tandem/storage";
 import { expiryMs, journalPage, type JournalEntry, type JournalPage } from "./journal-page.ts";
 import { repeatWindowMs } from "./repeat-window.ts";
 
@@ -240,16 +240,10 @@ export class RequestJournal {
     if (now - this.#sweptAt < SWEEP_MS) return;
     this.#sweptAt = now;
     try {
-      for (let after: string | undefined; ;) {
-        const page = await this.#records.list(SPACE, KIND, {
-          limit: SWEPT_AT_ONCE,
-          ...(after !== undefined && { after }),
-        });
+      for await (const page of recordPages(this.#records, SPACE, KIND, { pageSize: SWEPT_AT_ONCE })) {
         const old = page.filter(({ updatedAt }) => Date.parse(updatedAt) < now - expiryMs);
         const changes = old.map(({ key }) => ({ type: "delete" as const, kind: KIND, key }));
         if (changes.length > 0) await this.#records.write(SPACE, changes);
-        if (page.length < SWEPT_AT_ONCE) return;
-        after = page.at(-1)!.key;
       }
     } catch (error) {
       this.#warn({ err: error }, "answers that have expired could not be deleted");
