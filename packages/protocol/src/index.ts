@@ -15,6 +15,7 @@ export {
   type EmbeddingsConfig,
 } from "./config/context-config.ts";
 export { samplePatternParts, type SampleMode, type SamplesConfig } from "./config/samples-config.ts";
+export { defaultSandboxMode, hostPatternProblem, type SandboxMode } from "./config/sandbox-config.ts";
 export { HOOK_EVENTS, NOTIFY_EVENTS, type HookConfig, type McpServerConfig } from "./config/control-config.ts";
 export { SECRET_FORM, SECRET_FORMAT, type SecretReference } from "./config/secret-reference.ts";
 export { HARMLESS, HARMLESS_VALUES, NEEDS_TRUST } from "./config/trust-mark.ts";
@@ -229,7 +230,7 @@ export {
   type StopReason,
   type UsageNote,
 } from "./events/session-event.ts";
-export type { BackgroundTask, RequestNote, Todo } from "./events/tandem-event.ts";
+export type { BackgroundTask, RequestNote, SandboxState, Todo } from "./events/tandem-event.ts";
 export type { ModelUsage } from "./events/model-usage.ts";
 export type { OutcomeEventBody, OutcomeRubric, OutcomeVerdict } from "./events/outcome-event.ts";
 export type { RepositoryErrorType, SessionErrorDetail, SessionErrorType } from "./events/session-error.ts";
@@ -328,7 +329,15 @@ export {
   type WebhookEvent,
   type WebhookEventType,
 } from "./webhooks/webhook-event.ts";
-export { DEFAULT_ITERATIONS, JOB_STATES, PASSING_ERRORS, PAUSING_ERRORS, SCOPES, type ToolCallState } from "./words.ts";
+export {
+  DEFAULT_ITERATIONS,
+  JOB_STATES,
+  PASSING_ERRORS,
+  PAUSING_ERRORS,
+  SCOPES,
+  type SandboxViolationKind,
+  type ToolCallState,
+} from "./words.ts";
 export {
   deployment,
   deploymentRun,

@@ -61,6 +61,9 @@ export const TOOL_CALL_STATES = [
 ] as const;
 export type ToolCallState = (typeof TOOL_CALL_STATES)[number];
 
+/** What the sandbox blocked: a connection, a file, or more of a resource than a limit allows. */
+export type SandboxViolationKind = "host" | "path" | "limit";
+
 /** Evaluations of an outcome that does not name a maximum. */
 export const DEFAULT_ITERATIONS = 3;
 

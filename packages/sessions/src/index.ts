@@ -24,6 +24,7 @@ export type { McpServers } from "./mcp/tool-definitions.ts";
 export type { NamedServer, SessionMcpServer } from "./mcp/session-mcp-server.ts";
 export { loadImports } from "./import/load-imports.ts";
 export { pinHooks } from "./hooks/pin-hooks.ts";
+export type { SandboxSettings } from "./process/sandbox-settings.ts";
 export { whyNoSandbox } from "./process/sandbox.ts";
 export { trustView, type FolderTrust, type Trust } from "./trust/folder-trust.ts";
 export { createEngine } from "./create-engine.ts";

@@ -84,6 +84,9 @@ export class LiveView implements TurnView {
       }
       case "tandem.process_wait":
         return this.#wait(`${processWaitText(event)} …`);
+      case "tandem.sandbox_violation":
+        this.#note(this.#style.warn("⛔"), printable(event.rule));
+        return this.#note(" ", this.#style.dim(printable(event.fix)));
       case "tandem.notice":
         return this.#note(this.#style[event.level === "info" ? "dim" : "warn"]("!"), event.text);
       case "session.thread_created":

@@ -10,12 +10,12 @@ import {
   notifySection,
   permissionMode,
   rulesSection,
-  sandboxSection,
   webhooksSection,
   worktreesSection,
 } from "./control-config.ts";
 import { deadline } from "./duration.ts";
 import { baseUrl, llmSection } from "./llm-config.ts";
+import { sandboxSection } from "./sandbox-config.ts";
 import { SECRET_FORM, SECRET_FORMAT, secretReference } from "./secret-reference.ts";
 import { harmless, needsTrust } from "./trust-mark.ts";
 
@@ -246,7 +246,7 @@ export const configSchema = z.strictObject({
   checkpoints: checkpointsSection.prefault({}).describe("Checkpoints for rewind."),
   worktrees: worktreesSection.prefault({}).describe("Git worktrees of sessions."),
   bots: botsSection.default([]).describe("Bots as which sessions may push to repositories."),
-  sandbox: sandboxSection.prefault({}).describe("Sandbox for shell commands of sessions."),
+  sandbox: sandboxSection.prefault({}).describe("The sandbox of sessions."),
   connections: connections.default({}).describe("Database connections, by name."),
   context: contextSection.prefault({}).describe("Reviewed knowledge: catalogue, wiki, memories."),
   scan: scanSection.prefault({}).describe("Reading databases (`tandem context scan`)."),

@@ -167,14 +167,4 @@ export const worktreesSection = z
   })
   .meta(needsTrust());
 
-export const sandboxSection = z
-  .strictObject({
-    mode: z
-      .enum(["off", "try", "require"])
-      .default("off")
-      .describe("Whether shell commands run in an OS sandbox; `require` refuses to run without one."),
-    domains: z.array(z.string().min(1)).default([]).describe("Hosts that sandboxed commands may connect to."),
-  })
-  .meta(needsTrust());
-
 export const permissionMode = z.enum(PERMISSION_MODES);

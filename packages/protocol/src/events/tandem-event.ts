@@ -1,7 +1,7 @@
 import type { BudgetGauge } from "../config/limits.ts";
 import type { PermissionMode } from "../config/rule.ts";
 import type { EventId, SessionId, ThreadId } from "../ids.ts";
-import type { ToolCallState } from "../words.ts";
+import type { SandboxViolationKind, ToolCallState } from "../words.ts";
 import type { ApprovalOutcome } from "./approval-answer.ts";
 import type { ModelUsage } from "./model-usage.ts";
 import type { UsageSnapshot } from "./usage-snapshot.ts";
@@ -35,6 +35,20 @@ export interface RequestNote {
   usd?: number;
 }
 
+/** Whether a session's process runs in a sandbox, and what that covers on this machine. */
+export interface SandboxState {
+  on: boolean;
+  /** Why it is off, and how to turn it on. */
+  reason?: string;
+  fix?: string;
+  /** `none`: only the model's API is reachable, because a program for the relay is missing. */
+  network?: "proxy" | "none";
+  /** `outside`: the process has a stand-in. `access_token`: it has the short-lived token of a login, never the refresh token. */
+  credential?: "outside" | "access_token";
+  /** The limits that bind, such as `processes 2048`, and those that this machine does not enforce. */
+  limits?: { bind: string[]; open: string[] };
+}
+
 export type TandemEventBody =
   | {
       type: "tandem.init";
@@ -45,8 +59,7 @@ export type TandemEventBody =
       /** Claude Code's own id of the conversation. */
       claude_session_id: string;
       claude_code_version: string;
-      /** Whether shell commands run in an operating system sandbox. */
-      sandbox?: { on: boolean; reason?: string };
+      sandbox?: SandboxState;
       /** Names of skills of the trusted folder and of the agent. */
       skills?: string[];
     }
@@ -197,6 +210,18 @@ export type TandemEventBody =
       to?: string;
       sha256?: string;
       by: string;
+    }
+  /**
+   * The sandbox blocked something. `rule` is the reason and `fix` the way to allow it, one sentence each. `target` is a host
+   * with an optional port, a path, or the name of a limit; `event_id` is the call, if known.
+   */
+  | {
+      type: "tandem.sandbox_violation";
+      kind: SandboxViolationKind;
+      target: string;
+      rule: string;
+      fix: string;
+      event_id?: EventId;
     }
   | { type: "tandem.notice"; level: "info" | "warning" | "error"; text: string }
   /** A message of Claude Code that has no mapping. */

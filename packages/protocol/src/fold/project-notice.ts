@@ -68,6 +68,8 @@ export function noticeOf(event: SessionEvent): Notice | undefined {
         level: "info",
         text: `${event.bot} pushed to ${event.branch}${event.pull_request ? `: ${event.pull_request.url}` : "."}`,
       };
+    case "tandem.sandbox_violation":
+      return { level: "warning", text: `Sandbox: ${event.rule} ${event.fix}` };
     case "tandem.hook":
       return event.outcome === "blocked" || event.outcome === "failed"
         ? {

@@ -41,6 +41,8 @@ export function noticeOf(event: SessionEvent): Notice | undefined {
     case "tandem.hook":
       if (event.outcome !== "blocked" && event.outcome !== "failed") return undefined;
       return notice("warning", `The hook ${event.hook} has ${event.outcome} on ${event.on}.`, event.message);
+    case "tandem.sandbox_violation":
+      return notice("warning", `Sandbox: ${event.rule}`, event.fix);
     case "tandem.notice":
       return notice(event.level, event.text);
     case "span.outcome_evaluation_end": {

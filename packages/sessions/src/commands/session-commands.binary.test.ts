@@ -144,7 +144,7 @@ test("a person's shell command runs in the folder, and the model is told once", 
 
 test("a person's shell command does not run if a sandbox is required", async () => {
   const strict = await stage.open({
-    sandbox: { mode: "require", domains: [] },
+    sandbox: { mode: "require" },
     trustOf: async (folder) => ({ trusted: true, state: "trusted", folder, since: null }),
   });
   const session = await strict.session();

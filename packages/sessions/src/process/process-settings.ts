@@ -13,7 +13,7 @@ import type { HookSettings } from "../hooks/pin-hooks.ts";
 import type { HostSettings } from "../host/host-settings.ts";
 import type { McpSettings } from "../mcp/mcp-settings.ts";
 import type { TrustSettings } from "../trust/folder-trust.ts";
-import type { SandboxSettings } from "./sandbox.ts";
+import type { SandboxSettings } from "./sandbox-settings.ts";
 import type { ModelSettings } from "./turn-options.ts";
 
 /** How a Claude Code process is started, and everything that is passed to it. */

@@ -34,7 +34,7 @@ export async function openProcessSetup(
     write: (events: SessionEventBody[]) => void;
   },
 ): Promise<ProcessSetup> {
-  const sandbox = await sandboxFor(settings.sandbox ?? { mode: "off", domains: [] }, settings.hostVariables);
+  const sandbox = await sandboxFor(settings.sandbox ?? { mode: "off" }, settings.hostVariables);
   const trust = await settings.trustOf?.(row.folder);
   const config = trust?.trusted ? trust.config : undefined;
   const parts = config && trustedParts(config);
@@ -58,7 +58,7 @@ export async function openProcessSetup(
     tools: skillsIn === undefined ? [] : ["Skill"],
     events: [
       ...(around.isFirst && trust ? untrustedNotice(trust) : []),
-      ...(around.isFirst && !sandbox.on && settings.sandbox?.mode === "try" ? [noSandbox(sandbox.reason)] : []),
+      ...(around.isFirst && !sandbox.on && settings.sandbox?.mode === "auto" ? [noSandbox(sandbox.reason)] : []),
       ...(isNews ? servers.events : []),
     ],
     judge: (call, decision) => servers.decide(call, decision),

@@ -33,9 +33,9 @@ async function poorMachine() {
 
 const isLinux = process.platform === "linux";
 
-test.skipIf(!isLinux)("try, without bubblewrap: commands run without a sandbox, and the log says so", async () => {
+test.skipIf(!isLinux)("auto, without bubblewrap: commands run without a sandbox, and the log says so", async () => {
   const hostVariables = await poorMachine();
-  const running = await stage.open({ sandbox: { mode: "try", domains: [] }, hostVariables });
+  const running = await stage.open({ sandbox: { mode: "auto" }, hostVariables });
   stage.rehearsal.use([toolUse("Bash", { command: "echo ran" }), text("fine")]);
   const events = await running.turn(await running.session({}, AGENT), "Go.");
   const reason = "bubblewrap and socat are not installed";
@@ -46,7 +46,7 @@ test.skipIf(!isLinux)("try, without bubblewrap: commands run without a sandbox, 
 
 test.skipIf(!isLinux)("require, without bubblewrap: nothing runs and nothing is spent", async () => {
   const hostVariables = await poorMachine();
-  const running = await stage.open({ sandbox: { mode: "require", domains: [] }, hostVariables });
+  const running = await stage.open({ sandbox: { mode: "require" }, hostVariables });
   stage.rehearsal.use([text("fine")]);
   const events = await running.turn(await running.session({}, AGENT), "Go.");
   expect(the(events, "session.error").error).toMatchObject({
@@ -70,7 +70,7 @@ test.skipIf(without !== undefined)(
   `on: a command cannot write outside of its folder (${without ?? "there is one"})`,
   async () => {
     const running = await stage.open({
-      sandbox: { mode: "require", domains: [] },
+      sandbox: { mode: "require" },
       hostVariables: variables(process.env["PATH"] ?? ""),
     });
     const outside = join(stage.root, "outside.txt");

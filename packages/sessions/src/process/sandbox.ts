@@ -4,14 +4,10 @@ import { access } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { RequestError } from "@tandem/protocol";
+import type { SandboxSettings } from "./sandbox-settings.ts";
 
 const PROBE_MS = 5_000;
 const MAC = "/usr/bin/sandbox-exec";
-
-export interface SandboxSettings {
-  mode: "off" | "try" | "require";
-  domains: readonly string[];
-}
 
 export type Sandbox = { on: true; domains: readonly string[] } | { on: false; reason: string };
 
@@ -38,15 +34,15 @@ export async function whyNoSandbox(
 
 /** Decides whether shell commands are sandboxed. Rejects if a sandbox is required and unavailable. */
 export async function sandboxFor(
-  { mode, domains }: SandboxSettings,
+  { mode, hosts = [] }: SandboxSettings,
   variables: Readonly<Record<string, string | undefined>>,
 ): Promise<Sandbox> {
   if (mode === "off") return { on: false, reason: "sandbox.mode is off" };
   const reason = await whyNoSandbox(variables);
-  if (reason === undefined) return { on: true, domains };
-  if (mode === "try") return { on: false, reason };
+  if (reason === undefined) return { on: true, domains: hosts };
+  if (mode === "auto") return { on: false, reason };
   throw new RequestError("unavailable", `Shell commands must run in a sandbox here, and there is none: ${reason}.`, {
-    fix: "Install bubblewrap and socat, or set sandbox.mode to try or off.",
+    fix: "Install bubblewrap and socat, or set sandbox.mode to auto or off.",
   });
 }
 

@@ -109,7 +109,7 @@ function explain(issue: z.core.$ZodIssue, root: unknown): Explanation[] {
   }
   if (value === undefined) return [{ keyPath, message: "is missing", allowed: key?.allowed }];
   if (value === null) return [{ keyPath, message: "has no value; add one or remove the line" }];
-  if (key?.type === "list") {
+  if (key?.type === "list" && !issue.message.startsWith("expected")) {
     const wrong = Array.isArray(value) ? value.find((item) => typeof item !== "string" || item === "") : value;
     return [{ keyPath, message: `expected a list of texts such as [a, b], got ${show(wrong)}` }];
   }

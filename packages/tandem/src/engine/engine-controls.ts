@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import type { Project } from "../config/load-project.ts";
 import { resolveHeader, resolveSecret } from "../config/resolve-secret.ts";
 import type { Variables } from "../config/tandem-home.ts";
+import { sandboxSettings } from "./sandbox-settings.ts";
 import { folderTrust, type TrustSettings } from "../config/trusted-folders.ts";
 
 /** The engine's settings for trust, MCP servers, rules, sandbox, approvals and notifications. */
@@ -57,7 +58,7 @@ export function engineControls(
       email,
       ...(api !== undefined && { api }),
     })),
-    sandbox,
+    sandbox: sandboxSettings(env, sandbox, readSecret),
     permissionMode: sessions.permissionMode,
     approvals,
     webhooks: webhooks.map(({ secret, ...webhook }) => ({ ...webhook, secret: () => readSecret(secret) })),

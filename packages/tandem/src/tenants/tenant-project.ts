@@ -1,4 +1,4 @@
-import { TandemError, type SecretReference } from "@tandem/protocol";
+import { defaultSandboxMode, TandemError, type SecretReference } from "@tandem/protocol";
 import type { TenantRow } from "@tandem/storage";
 import { existsSync } from "node:fs";
 import { resolveToken } from "../config/resolve-secret.ts";
@@ -52,6 +52,10 @@ export async function openTenantProject(
       config: {
         ...config,
         llm: { ...config.llm, claudeCode },
+        ...(!isOwn &&
+          !own.settings.some(({ path }) => path === "sandbox.mode") && {
+            sandbox: { ...config.sandbox, mode: defaultSandboxMode(true) },
+          }),
         // The desktop of this machine is not the tenant's.
         notify: { ...config.notify, desktop: false },
       },

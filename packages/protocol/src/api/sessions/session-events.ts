@@ -86,6 +86,7 @@ const EVENT_TYPES = Object.keys({
   "tandem.shell": true,
   "tandem.resource": true,
   "tandem.file": true,
+  "tandem.sandbox_violation": true,
   "tandem.notice": true,
   "tandem.unknown": true,
 } satisfies Record<SessionEventType, true>) as [SessionEventType, ...SessionEventType[]];

@@ -1,0 +1,25 @@
+import type { SandboxMode } from "@tandem/protocol";
+
+/** The `sandbox` section of the configuration, with absolute paths and readable secrets. */
+export interface SandboxSettings {
+  mode: SandboxMode;
+  /** Patterns of hosts that sessions may connect to. */
+  hosts?: readonly string[];
+  mounts?: readonly { path: string; write: boolean }[];
+  /** Loopback ports inside that lead to loopback ports of this machine. */
+  services?: readonly { port: number; to: number }[];
+  /** Loopback ports inside that the user's browser can open. */
+  ports?: readonly number[];
+  limits?: { memoryMb?: number; processes?: number; files?: number; fileMb?: number };
+  /** The proxy adds them to requests to their host. Read for each process. */
+  credentials?: readonly SandboxCredential[];
+  /** The socket of the ssh agent, if sessions may use it. */
+  sshAgent?: string;
+}
+
+interface SandboxCredential {
+  host: string;
+  /** A header that gets the value, or a variable with a placeholder that is replaced in headers. */
+  place: { type: "header"; name: string } | { type: "variable"; name: string };
+  value: () => Promise<string>;
+}

@@ -1,0 +1,66 @@
+import { TandemError, type Config } from "@tandem/protocol";
+import type { SandboxSettings } from "@tandem/sessions";
+import { realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import { isAbsolute, join, relative, sep } from "node:path";
+import { tandemHome, trustHome, type Variables } from "../config/tandem-home.ts";
+
+/** The engine's form of the `sandbox` section. Throws if a mount would show the home or Tandem's folder. */
+export function sandboxSettings(
+  env: Variables,
+  sandbox: Config["sandbox"],
+  readSecret: (reference: string) => Promise<string>,
+): SandboxSettings {
+  const { mode, hosts, mounts, services, ports, limits, credentials, sshAgent } = sandbox;
+  const agent = env["SSH_AUTH_SOCK"];
+  return {
+    mode,
+    hosts,
+    mounts: mounts.map(({ path, write }) => ({ path: checkedMount(env, path), write })),
+    services: services.map(({ port, to = port }) => ({ port, to })),
+    ports,
+    limits: Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined)),
+    credentials: credentials.map(({ host, header, variable, value }) => ({
+      host,
+      place: header === undefined ? { type: "variable", name: variable ?? "" } : { type: "header", name: header },
+      value: () => readSecret(value),
+    })),
+    ...(sshAgent && agent !== undefined && { sshAgent: agent }),
+  };
+}
+
+/** The absolute path of a mount. */
+function checkedMount(env: Variables, path: string): string {
+  const home = env["HOME"] || homedir();
+  const absolute = path.startsWith("~/") ? join(home, path.slice(2)) : path;
+  const real = realPath(absolute);
+  // A tenant's HOME is another than that of the user who runs the server.
+  if ([home, homedir()].some((folder) => isWithin(real, realPath(folder))))
+    throw refused(path, "it would show the whole home");
+  for (const folder of new Set([tandemHome(env), trustHome(env)].map(realPath))) {
+    if (isWithin(folder, real) || isWithin(real, folder)) {
+      throw refused(path, `it would show Tandem's own folder (${folder}), which has tokens and other sessions`);
+    }
+  }
+  return absolute;
+}
+
+const refused = (path: string, reason: string) =>
+  new TandemError("config_invalid", `sandbox.mounts: ${path} cannot be mounted: ${reason}.`, {
+    fix: "Name the folders that sessions need, such as ~/.cargo.",
+  });
+
+/** Whether `path` is `folder` or inside it. */
+function isWithin(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way === "" || (!way.startsWith(`..${sep}`) && way !== ".." && !isAbsolute(way));
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    // A path that does not exist yet has no links.
+    return path;
+  }
+}
