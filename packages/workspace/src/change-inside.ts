@@ -4,6 +4,7 @@ import { dirname, join, posix, relative, sep } from "node:path";
 import { RequestError } from "@tandem/protocol";
 import { isInside } from "./is-inside.ts";
 import { openFound, openInside, type Opened } from "./open-inside.ts";
+import { removeTree } from "./remove-tree.ts";
 import { asWriteError, makeFolders } from "./write-inside.ts";
 
 /** Changes of files inside a root. Like `openInside`, they never leave it by `..` or a link. */
@@ -75,7 +76,7 @@ export async function bringInside(root: string, source: string, to: string): Pro
         await cp(source, draft, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
         await rename(draft, target);
       } finally {
-        await rm(draft, { recursive: true, force: true });
+        await removeTree(draft);
       }
     });
   });
@@ -91,7 +92,7 @@ export async function removeInside(
     const stats = await lstat(place);
     if (expected !== undefined) check(path, expected, (await hashAt(root, path, place))?.sha256 ?? null);
     if (!stats.isDirectory()) await unlink(place);
-    else if (recursive) await rm(place, { recursive: true });
+    else if (recursive) await removeTree(place);
     else await rmdir(place);
   });
 }

@@ -6,6 +6,7 @@ import { git } from "./git.ts";
 import { isInside } from "./is-inside.ts";
 import { openFound } from "./open-inside.ts";
 import { readInside } from "./read-inside.ts";
+import { openRepository } from "./repository.ts";
 import { writeInside } from "./write-inside.ts";
 
 /** A repository's patterns for untracked files that its worktrees need. */
@@ -61,7 +62,9 @@ async function listWanted(repository: string, patterns: string): Promise<string[
     const file = join(folder, "patterns");
     await writeFile(file, `${patterns}\n`, { mode: 0o600 });
     const args = ["ls-files", "--others", "--ignored", "-z", `--exclude-from=${file}`];
-    const paths = (await git(repository, args)).split("\0").filter((path) => path !== "" && !path.endsWith("/"));
+    const paths = (await git(await openRepository(repository), args))
+      .split("\0")
+      .filter((path) => path !== "" && !path.endsWith("/"));
     if (paths.length > MAX_FILES) throw tooMuch(repository, `${paths.length} files`);
     return paths;
   } finally {

@@ -78,8 +78,11 @@ process.on("exit", () => {
   for (const pid of running) killGroup(pid);
 });
 
-/** A folder, where git looks for the repository itself, or a repository that was checked before and is named to git. */
-export type GitPlace = string | { folder: string; gitDir: string };
+/**
+ * A repository that was checked before and is named to git, with the view of its settings; in a folder that no agent
+ * writes, the folder, where git looks for the repository itself. `cwd` is in `folder`, the top folder.
+ */
+export type GitPlace = string | { folder: string; gitDir: string; view?: string; cwd?: string };
 
 /** Runs a git command and returns its output as text. Rejects with `GitFailed`. */
 export async function git(place: GitPlace, args: readonly string[], options: GitOptions = {}): Promise<string> {
@@ -93,7 +96,8 @@ export async function git(place: GitPlace, args: readonly string[], options: Git
  * `outside` is set. Untrusted arguments must be checked, or come after `--` or `--end-of-options`.
  */
 export async function runGit(place: GitPlace, args: readonly string[], options: GitOptions = {}): Promise<GitOutcome> {
-  const folder = typeof place === "string" ? place : place.folder;
+  const folder = typeof place === "string" ? place : (place.cwd ?? place.folder);
+  const view = typeof place === "string" ? undefined : place.view;
   const named = typeof place === "string" ? [] : [`--git-dir=${place.gitDir}`, `--work-tree=${place.folder}`];
   const { timeoutMs = DEFAULT_TIMEOUT_MS, maxBytes = DEFAULT_MAX_BYTES, settings = {}, indexFile, signal } = options;
   signal?.throwIfAborted();
@@ -102,6 +106,7 @@ export async function runGit(place: GitPlace, args: readonly string[], options: 
     env: {
       ...variables({ ...settings, ...SETTINGS }, options.outside),
       ...(indexFile !== undefined && { GIT_INDEX_FILE: indexFile }),
+      ...(view !== undefined && { GIT_COMMON_DIR: view }),
     },
     stdio: ["pipe", "pipe", "pipe", ...(options.outside?.token ? (["pipe"] as const) : [])],
     // Own process group: git starts further processes, which must not outlive it.

@@ -11,6 +11,8 @@ export { COMMAND_FOLDERS, mainFolderOf, readFolderConfig, type FolderConfig } fr
 export { editYaml } from "./edit-yaml.ts";
 export { parseFrontMatter, splitFrontMatter } from "./front-matter.ts";
 export { git, GitFailed, runGit, type GitOptions, type GitToken } from "./git.ts";
+export { findRepository, openRepository } from "./repository.ts";
+export { removeTree } from "./remove-tree.ts";
 export { pushFolder, type FolderPush } from "./push-folder.ts";
 export { isInside } from "./is-inside.ts";
 export { listFolder, type FolderEntry } from "./list-folder.ts";

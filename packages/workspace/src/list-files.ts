@@ -1,6 +1,7 @@
 import { opendir } from "node:fs/promises";
 import { RequestError } from "@tandem/protocol";
 import { runGit } from "./git.ts";
+import { findRepository } from "./repository.ts";
 import { openFound } from "./open-inside.ts";
 
 /** Bounds a search in a large tree. */
@@ -23,7 +24,9 @@ async function listWithGit(root: string, until: number): Promise<string[] | unde
     const args = ["ls-files", "--cached", "--others", "--exclude-standard", "-z"];
     // Half of the time, so that the fallback walk can use the other half.
     const timeoutMs = Math.max(1, (until - Date.now()) / 2);
-    const { exitCode, stdout, truncated } = await runGit(root, args, { timeoutMs });
+    const repository = await findRepository(root);
+    if (!repository) return undefined;
+    const { exitCode, stdout, truncated } = await runGit({ ...repository, cwd: root }, args, { timeoutMs });
     if (exitCode !== 0 && !truncated) return undefined;
     const paths = stdout.toString("utf8").split("\0");
     // After the last NUL there is nothing, or a truncated name.

@@ -36,18 +36,17 @@ export async function mergeWorktree(
   const commits = Number(await git(repository, ["rev-list", "--count", `${before}..${head}`]));
   if (commits === 0) return { into, kind: "nothing", before, after: before, commits };
   const isForward = (await runGit(repository, ["merge-base", "--is-ancestor", before, head])).exitCode === 0;
-  const settings = { ...repository.quiet, "user.name": who.name, "user.email": who.email };
+  const settings = { "user.name": who.name, "user.email": who.email };
   const after = isForward ? head : await mergeCommit(repository, { before, head, into, message, settings });
   const kind = isForward ? "fast-forward" : "merge";
-  await moveBranch(repository, { branch: into, before, after, dryRun, settings });
+  await moveBranch(repository, { branch: into, before, after, dryRun });
   return { into, kind, before, after, commits };
 }
 
 /** Resets a branch to its state before a merge, if nothing was added since. */
 export async function undoMerge(folder: string, { into, before, after }: Merge): Promise<void> {
   const repository = await openRepository(folder);
-  const settings = repository.quiet;
-  await moveBranch(repository, { branch: into, before: after, after: before, dryRun: false, settings });
+  await moveBranch(repository, { branch: into, before: after, after: before, dryRun: false });
 }
 
 export interface Person {
@@ -76,9 +75,9 @@ async function mergeCommit(
 
 async function moveBranch(
   repository: Repository,
-  move: { branch: string; before: string; after: string; dryRun: boolean; settings: Readonly<Record<string, string>> },
+  move: { branch: string; before: string; after: string; dryRun: boolean },
 ): Promise<void> {
-  const { branch, before, after, dryRun, settings } = move;
+  const { branch, before, after, dryRun } = move;
   if ((await resolveRef(repository, `refs/heads/${branch}`)) !== before) {
     throw new RequestError("conflict", `The branch ${branch} has moved in the meantime.`);
   }
@@ -98,7 +97,7 @@ async function moveBranch(
   if (dryRun) return;
   // Keeps untracked files, and refuses to overwrite them.
   const args = ["reset", "--quiet", "--keep", after];
-  const outcome = await runGit(there, args, { settings: { ...settings, ...there.quiet }, timeoutMs: MERGE_MS });
+  const outcome = await runGit(there, args, { timeoutMs: MERGE_MS });
   if (outcome.exitCode === 0) return;
   const why = outcome.stderr.trim().split("\n")[0] ?? "";
   throw new RequestError("conflict", `git could not bring ${branch} up to date in ${place}: ${why}`);
@@ -106,7 +105,9 @@ async function moveBranch(
 
 /** The folder in which a branch is checked out. */
 async function checkedOut(repository: Repository, branch: string): Promise<string | undefined> {
-  const list = await git(repository, ["worktree", "list", "--porcelain", "-z"]);
+  // Without the view, whose folder git would list.
+  const { folder, gitDir } = repository;
+  const list = await git({ folder, gitDir }, ["worktree", "list", "--porcelain", "-z"]);
   const blocks = list.split("\0\0").map((block) => block.split("\0"));
   const found = blocks.find((lines) => lines.includes(`branch refs/heads/${branch}`));
   return found?.find((line) => line.startsWith("worktree "))?.slice("worktree ".length);

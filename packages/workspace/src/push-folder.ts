@@ -45,7 +45,7 @@ export async function pushFolder(push: FolderPush): Promise<{ commit: string; is
       ...(push.signal && { signal: push.signal }),
       settings: { "core.autocrlf": "false", "user.name": push.author.name, "user.email": push.author.email },
     };
-    const head = (await git(push.folder, ["rev-parse", "--verify", "--end-of-options", "HEAD^{commit}"])).trim();
+    const head = (await git(repository, ["rev-parse", "--verify", "--end-of-options", "HEAD^{commit}"])).trim();
     await git(place, ["read-tree", head], options);
     await leaveOutNested(place, options);
     await git(place, ["add", "--all", "--", "."], { ...options, timeoutMs: PUSH_MS });

@@ -1,10 +1,8 @@
-import { lstat, readFile, realpath } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { lstat, readFile, realpath, stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 import { RequestError } from "@tandem/protocol";
-import { git, GitFailed, runGit, type GitPlace } from "./git.ts";
-
-const LIST_BYTES = 256 * 1_024 * 1_024;
-const MAX_NESTED = 5;
+import { isInside } from "./is-inside.ts";
+import { makeView } from "./repository-view.ts";
 
 /** A git folder whose history really belongs to it. */
 export interface Repository {
@@ -16,23 +14,61 @@ export interface Repository {
   commonDir: string;
   /** Whether it is a linked worktree, which may be removed. */
   isLinked: boolean;
-  /**
-   * Settings that disable the repository's filters and merge drivers: they are programs named in a file that a session
-   * can write. So Git LFS files stay pointers, and files with a merge driver conflict. git also looks into submodules, so
-   * the filters of nested repositories are disabled, too.
-   */
-  quiet: Readonly<Record<string, string>>;
+  /** What git uses as the common directory: with our settings, so that it runs no program of the repository. */
+  view: string;
 }
 
-/** Opens the repository with this top folder; rejects anything else with the reason. */
+/** Opens the repository with this top folder; rejects anything else with the reason. Runs no git there. */
 export async function openRepository(path: string): Promise<Repository> {
   const folder = await realpath(path).catch((cause: unknown) => {
     throw new RequestError("invalid_request", `The folder ${path} does not exist.`, { cause });
   });
-  const [top = "", gitDir = "", commonDir = ""] = await revParse(folder);
+  const top = await topFolderOf(folder);
+  if (top === undefined) {
+    if (await isBare(folder)) {
+      throw new RequestError("invalid_request", `${folder} is a bare git repository, without files.`);
+    }
+    throw new RequestError("invalid_request", `${folder} is not a git repository.`, {
+      fix: "Run git init and make a commit there, or leave the isolation out.",
+    });
+  }
   if (top !== folder) {
     throw new RequestError("invalid_request", `${folder} is not the top folder of its git repository; ${top} is.`, {
       fix: "Name the top folder instead.",
+    });
+  }
+  return openAt(folder);
+}
+
+/** The repository that a folder is in, for reading; undefined if there is none, or none that may be used. */
+export async function findRepository(folder: string): Promise<Repository | undefined> {
+  const top = await topFolderOf(folder);
+  if (top === undefined) return undefined;
+  return openAt(top).catch((error: unknown) => {
+    if (error instanceof RequestError) return undefined;
+    throw error;
+  });
+}
+
+/** Opens a repository that another one contains as a submodule; undefined if its history is not in one of the two. */
+export async function openNested(outer: Repository, path: string): Promise<Repository | undefined> {
+  const folder = join(outer.folder, path);
+  if ((await realpath(folder).catch(() => undefined)) !== folder) return undefined;
+  const gitDir = await gitDirOf(folder);
+  if (gitDir === undefined) return undefined;
+  const places = [folder, join(outer.commonDir, "modules"), join(outer.gitDir, "modules")];
+  if (!places.some((place) => isInside(place, gitDir)) || (await commonDirOf(gitDir)) !== gitDir) return undefined;
+  const view = await makeView({ gitDir, commonDir: gitDir }).catch(() => undefined);
+  return view === undefined ? undefined : { folder, gitDir, commonDir: gitDir, isLinked: false, view };
+}
+
+async function openAt(folder: string): Promise<Repository> {
+  await refuseForeign(folder);
+  const gitDir = await gitDirOf(folder);
+  const commonDir = gitDir && (await commonDirOf(gitDir));
+  if (gitDir === undefined || commonDir === undefined || !(await isGitDir(commonDir))) {
+    throw new RequestError("invalid_request", `${folder} is not a git repository.`, {
+      fix: "Run git init and make a commit there, or leave the isolation out.",
     });
   }
   const isLinked = gitDir !== commonDir;
@@ -42,77 +78,59 @@ export async function openRepository(path: string): Promise<Repository> {
       fix: "Name a folder that git clone, git init or git worktree add has made.",
     });
   }
-  return { folder, gitDir, commonDir, isLinked, quiet: await quietPrograms({ folder, gitDir }, folder) };
+  return { folder, gitDir, commonDir, isLinked, view: await makeView({ gitDir, commonDir }) };
 }
 
-async function revParse(folder: string): Promise<string[]> {
-  try {
-    const args = ["--path-format=absolute", "--show-toplevel", "--absolute-git-dir", "--git-common-dir"];
-    const lines = (await git(folder, ["rev-parse", ...args])).split("\n").filter((line) => line !== "");
-    return await Promise.all(lines.map((line) => realpath(line)));
-  } catch (cause) {
-    if (!(cause instanceof GitFailed)) throw cause;
-    if (cause.stderr.includes("dubious ownership")) {
-      throw new RequestError("forbidden", `The git repository ${folder} belongs to another user.`, {
-        fix: "Let it belong to the user that runs the server.",
-        cause,
-      });
-    }
-    if (cause.stderr.includes("must be run in a work tree")) {
-      throw new RequestError("invalid_request", `${folder} is a bare git repository, without files.`, { cause });
-    }
-    throw new RequestError("invalid_request", `${folder} is not a git repository.`, {
-      fix: "Run git init and make a commit there, or leave the isolation out.",
-      cause,
-    });
+/** The nearest folder with a `.git`, from this one up to the root. */
+async function topFolderOf(folder: string): Promise<string | undefined> {
+  for (let at = folder; ; at = dirname(at)) {
+    if (await lstat(join(at, ".git")).catch(() => undefined)) return at;
+    if (at === dirname(at)) return undefined;
   }
+}
+
+/** The real path of the git directory that `.git` is or names. */
+async function gitDirOf(folder: string): Promise<string | undefined> {
+  const path = join(folder, ".git");
+  const named = (await lstat(path).catch(() => undefined))?.isFile() ? await readPointer(path, "gitdir: ") : path;
+  return named && realpath(resolve(folder, named)).catch(() => undefined);
+}
+
+async function commonDirOf(gitDir: string): Promise<string | undefined> {
+  const path = join(gitDir, "commondir");
+  if (!(await lstat(path).catch(() => undefined))) return gitDir;
+  const named = await readPointer(path, "");
+  return named && realpath(resolve(gitDir, named)).catch(() => undefined);
+}
+
+async function readPointer(path: string, prefix: string): Promise<string | undefined> {
+  if (!(await lstat(path).catch(() => undefined))?.isFile()) return undefined;
+  const text = (await readFile(path, "utf8").catch(() => "")).trimEnd();
+  return text.startsWith(prefix) && text.length > prefix.length ? text.slice(prefix.length) : undefined;
 }
 
 async function isWorktreeOf(commonDir: string, gitDir: string, folder: string): Promise<boolean> {
   // A session can write both pointers into its own .git, but not into another repository.
   if (dirname(gitDir) !== join(commonDir, "worktrees")) return false;
-  const back = await readFile(join(gitDir, "gitdir"), "utf8").catch(() => "");
-  return (await realpath(back.trimEnd()).catch(() => undefined)) === join(folder, ".git");
+  const back = await readPointer(join(gitDir, "gitdir"), "");
+  return back !== undefined && (await realpath(resolve(gitDir, back)).catch(() => undefined)) === join(folder, ".git");
 }
 
-async function quietPrograms(place: GitPlace, folder: string): Promise<Record<string, string>> {
-  const names = `${await programNames(place)}${await nestedNames(place, folder)}`;
-  const named = (kind: "filter" | "merge"): Set<string> =>
-    new Set(names.split("\0").flatMap((name) => new RegExp(`^${kind}\\.(.*)\\.[^.]*$`, "s").exec(name)?.[1] ?? []));
-  const filters = [...named("filter")].flatMap((name): [string, string][] => [
-    [`filter.${name}.clean`, ""],
-    [`filter.${name}.smudge`, ""],
-    [`filter.${name}.process`, ""],
-    [`filter.${name}.required`, "false"],
-  ]);
-  // Without a command, one side's file would win; a failing command makes it a conflict.
-  const drivers = [...named("merge")].map((name): [string, string] => [`merge.${name}.driver`, "false"]);
-  return Object.fromEntries([...filters, ...drivers]);
-}
+const isGitDir = async (path: string): Promise<boolean> => {
+  const parts = ["HEAD", "objects", "refs"].map((name) => lstat(join(path, name)).catch(() => undefined));
+  return (await Promise.all(parts)).every((found) => found !== undefined);
+};
 
-/** The names of settings with programs, each with a NUL after it. */
-const programNames = (place: GitPlace): Promise<string> =>
-  git(place, ["config", "--null", "--name-only", "--get-regexp", "^(filter|merge)\\."]).catch((error: unknown) => {
-    // git reports "none" this way.
-    if (error instanceof GitFailed && error.stderr === "") return "";
-    throw error;
-  });
+const isBare = (folder: string): Promise<boolean> => isGitDir(folder);
 
-/** Of the repositories below this one that its index or its last commit contains. */
-async function nestedNames(place: GitPlace, folder: string, depth = 1): Promise<string> {
-  const lists = await Promise.all([
-    runGit(place, ["ls-files", "--stage", "-z"], { maxBytes: LIST_BYTES }),
-    runGit(place, ["ls-tree", "-r", "-z", "--full-tree", "HEAD"], { maxBytes: LIST_BYTES }),
-  ]);
-  const entries = lists.flatMap(({ stdout }) => stdout.toString("utf8").split("\0"));
-  const paths = new Set(entries.flatMap((entry) => /^160000 .*?\t(.+)$/s.exec(entry)?.[1] ?? []));
-  let names = "";
-  for (const path of paths) {
-    const nested = join(folder, path);
-    if (!(await lstat(join(nested, ".git")).catch(() => undefined))) continue;
-    // Where git fails for us, it also fails when it looks into the submodule.
-    names += await programNames(nested).catch(() => "");
-    if (depth < MAX_NESTED) names += await nestedNames(nested, nested, depth + 1);
+/** git makes the same check, unless it is told the git directory. The administrator may use every folder. */
+async function refuseForeign(folder: string): Promise<void> {
+  const user = process.geteuid?.();
+  if (user === undefined || user === 0) return;
+  for (const path of [folder, join(folder, ".git")]) {
+    if ((await stat(path).catch(() => undefined))?.uid === user) continue;
+    throw new RequestError("forbidden", `The git repository ${folder} belongs to another user.`, {
+      fix: "Let it belong to the user that runs the server.",
+    });
   }
-  return names;
 }

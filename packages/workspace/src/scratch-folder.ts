@@ -1,6 +1,7 @@
-import { mkdir, realpath, rm } from "node:fs/promises";
+import { mkdir, realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { RequestError } from "@tandem/protocol";
+import { removeTree } from "./remove-tree.ts";
 
 /** Creates an owner-only folder in a base, creating the base if needed; returns its real path. */
 export async function createScratchFolder(base: string, name: string): Promise<string> {
@@ -25,5 +26,5 @@ export async function removeFolder(base: string, folder: string): Promise<void> 
   if (realParent !== realBase || name === ".." || name === "." || name === "") {
     throw new RequestError("forbidden", `${folder} is not right below ${base}, and is not removed.`);
   }
-  await rm(join(realBase, name), { recursive: true, force: true });
+  await removeTree(join(realBase, name));
 }

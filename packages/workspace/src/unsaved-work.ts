@@ -1,10 +1,12 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { git, runGit, type GitPlace } from "./git.ts";
-import { openRepository, type Repository } from "./repository.ts";
+import { openNested, openRepository, type Repository } from "./repository.ts";
 
 /** Comparing a large repository takes minutes on a slow disk. */
 const STATUS_MS = 300_000;
+const LIST_BYTES = 256 * 1_024 * 1_024;
+const MAX_NESTED = 5;
 
 /** Work in a worktree that exists nowhere else. */
 export interface UnsavedWork {
@@ -58,14 +60,32 @@ export async function currentBranch(place: GitPlace): Promise<string | undefined
 /** Tracked files that differ from the last commit, staged or not. */
 export const findTracked = (repository: Repository): Promise<string[]> => changedPaths(repository, "no");
 
-async function changedPaths(repository: Repository, untracked: "all" | "no" = "all"): Promise<string[]> {
-  const how = ["--porcelain", "-z", "--no-renames", "--ignore-submodules=none"];
+async function changedPaths(repository: Repository, untracked: "all" | "no" = "all", depth = 1): Promise<string[]> {
+  // git would run the filters of a submodule whose files it compares. So we look into submodules ourselves.
+  const how = ["--porcelain", "-z", "--no-renames", "--ignore-submodules=dirty"];
   const args = ["status", ...how, `--untracked-files=${untracked}`];
-  const status = await git(repository, args, { settings: repository.quiet, timeoutMs: STATUS_MS });
-  return status
-    .split("\0")
-    .filter((line) => line !== "")
-    .map((line) => line.slice(3));
+  const status = await git(repository, args, { timeoutMs: STATUS_MS });
+  const paths = new Set(
+    status
+      .split("\0")
+      .filter((line) => line !== "")
+      .map((line) => line.slice(3)),
+  );
+  for (const path of depth < MAX_NESTED ? await listNested(repository) : []) {
+    const nested = paths.has(path) ? undefined : await openNested(repository, path);
+    if (nested && (await changedPaths(nested, untracked, depth + 1)).length > 0) paths.add(path);
+  }
+  return [...paths].sort();
+}
+
+/** The submodules and other repositories that the index or the last commit contains. */
+export async function listNested(repository: Repository): Promise<string[]> {
+  const lists = await Promise.all([
+    runGit(repository, ["ls-files", "--stage", "-z"], { maxBytes: LIST_BYTES }),
+    runGit(repository, ["ls-tree", "-r", "-z", "--full-tree", "HEAD"], { maxBytes: LIST_BYTES }),
+  ]);
+  const entries = lists.flatMap(({ stdout }) => stdout.toString("utf8").split("\0"));
+  return [...new Set(entries.flatMap((entry) => /^160000 .*?\t(.+)$/s.exec(entry)?.[1] ?? []))];
 }
 
 /** git's content hashes of files; omits missing paths and other types. */

@@ -1,10 +1,10 @@
-import { copyFile, mkdtemp, rm } from "node:fs/promises";
+import { copyFile, lstat, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RequestError } from "@tandem/protocol";
-import { git, GitFailed, runGit } from "./git.ts";
-import { openRepository, type Repository } from "./repository.ts";
-import { findUncommitted, type Prepared } from "./unsaved-work.ts";
+import { git, GitFailed, runGit, type GitOptions } from "./git.ts";
+import { openNested, openRepository, type Repository } from "./repository.ts";
+import { findUncommitted, listNested, type Prepared } from "./unsaved-work.ts";
 
 const PATCH_MS = 300_000;
 const PATCH_BYTES = 64 * 1_024 * 1_024;
@@ -28,9 +28,16 @@ export async function readWorktreePatch(
 ): Promise<WorktreePatch> {
   const repository = await openRepository(folder);
   return withScratchIndex(repository, async (indexFile) => {
-    const options = { settings: repository.quiet, timeoutMs: PATCH_MS, indexFile };
+    const options = { timeoutMs: PATCH_MS, indexFile };
     await git(repository, ["read-tree", "HEAD"], options);
-    const paths = await findUncommitted(repository, prepared);
+    const nested = new Set(await listNested(repository));
+    const changed = await findUncommitted(repository, prepared);
+    await addNested(
+      repository,
+      changed.filter((path) => nested.has(path)),
+      options,
+    );
+    const paths = changed.filter((path) => !nested.has(path));
     if (paths.length > 0) {
       const args = ["--literal-pathspecs", "add", "--all", "--pathspec-from-file=-", "--pathspec-file-nul"];
       await git(repository, args, { ...options, input: paths.join("\0") });
@@ -40,8 +47,20 @@ export async function readWorktreePatch(
   });
 }
 
+/** `git add` would compare the files of a submodule, and run its filters. */
+async function addNested(repository: Repository, paths: readonly string[], options: GitOptions): Promise<void> {
+  for (const path of paths) {
+    const nested = await openNested(repository, path);
+    const head = nested && (await runGit(nested, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]));
+    const commit = head?.exitCode === 0 ? head.stdout.toString("utf8").trim() : undefined;
+    const args = commit === undefined ? ["--force-remove", "--", path] : ["--cacheinfo", `160000,${commit},${path}`];
+    const isThere = await lstat(join(repository.folder, path)).catch(() => undefined);
+    if (commit !== undefined || !isThere) await git(repository, ["update-index", ...args], options);
+  }
+}
+
 async function diffTrees(repository: Repository, from: string, to: string): Promise<WorktreePatch> {
-  const options = { settings: repository.quiet, timeoutMs: PATCH_MS, maxBytes: PATCH_BYTES };
+  const options = { timeoutMs: PATCH_MS, maxBytes: PATCH_BYTES };
   const diff = (...form: string[]) =>
     runGit(repository, ["diff", ...PLAIN, ...form, "--end-of-options", from, to], options);
   const [patch, numbers] = await Promise.all([diff("--binary", "--full-index"), diff("--numstat", "-z")]);
@@ -71,9 +90,8 @@ export interface AppliedPatch {
  */
 export async function applyPatch(folder: string, patch: string, { dryRun = false } = {}): Promise<AppliedPatch> {
   const repository = await openRepository(folder);
-  const { quiet } = repository;
   return withScratchIndex(repository, async (indexFile) => {
-    const options = { settings: quiet, timeoutMs: PATCH_MS, indexFile, input: patch };
+    const options = { timeoutMs: PATCH_MS, indexFile, input: patch };
     const files = await patchedPaths(repository, patch);
     if (files.length === 0) return { files, undo: "" };
     const before = await treeOf(repository, indexFile, files);
@@ -98,7 +116,7 @@ async function refuseConflicts(
   patch: string,
 ): Promise<void> {
   await withScratchIndex(repository, async (indexFile) => {
-    const options = { settings: repository.quiet, timeoutMs: PATCH_MS, indexFile, input: patch };
+    const options = { timeoutMs: PATCH_MS, indexFile, input: patch };
     await git(repository, ["read-tree", before], options);
     const args = ["apply", "--cached", "--3way", "--whitespace=nowarn", "-"];
     const outcome = await runGit(repository, args, options);
@@ -111,7 +129,7 @@ async function refuseConflicts(
 
 /** Tree of the last commit with these files as they are now. Also left in the scratch index. */
 async function treeOf(repository: Repository, indexFile: string, files: readonly string[]): Promise<string> {
-  const options = { settings: repository.quiet, timeoutMs: PATCH_MS, indexFile };
+  const options = { timeoutMs: PATCH_MS, indexFile };
   await git(repository, ["read-tree", "HEAD"], options);
   const args = ["update-index", "--add", "--remove", "-z", "--stdin"];
   await git(repository, args, { ...options, input: files.map((path) => `${path}\0`).join("") });

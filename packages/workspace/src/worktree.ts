@@ -1,9 +1,10 @@
-import { mkdir, realpath, rm, stat } from "node:fs/promises";
-import { basename, dirname, isAbsolute } from "node:path";
+import { mkdir, realpath, stat } from "node:fs/promises";
+import { basename, dirname, isAbsolute, join } from "node:path";
 import { RequestError } from "@tandem/protocol";
 import { git, GitFailed, runGit, type GitPlace } from "./git.ts";
+import { removeTree } from "./remove-tree.ts";
 import { openRepository, type Repository } from "./repository.ts";
-import { currentBranch, findUncommitted, type Prepared } from "./unsaved-work.ts";
+import { currentBranch, findUncommitted, listNested, type Prepared } from "./unsaved-work.ts";
 
 /** Checking out a large repository takes minutes on a slow disk. */
 const CHECKOUT_MS = 300_000;
@@ -36,12 +37,14 @@ export async function createWorktree(wanted: {
   const repository = await openRepository(wanted.repository);
   const { commit, from } = await startingPoint(repository, wanted.branch);
   const branch = `tandem/${wanted.name ?? basename(into)}`;
-  await checkBranchName(repository.folder, branch);
-  await refuseTaken(repository.folder, branch, into);
+  await checkBranchName(repository, branch);
+  await refuseTaken(repository, branch, into);
   await mkdir(dirname(into), { recursive: true, mode: 0o700 });
   try {
-    const args = ["worktree", "add", "--quiet", "--no-track", "-b", branch, "--", into, commit];
-    await git(repository, args, { timeoutMs: CHECKOUT_MS, settings: repository.quiet });
+    const args = ["worktree", "add", "--quiet", "--no-checkout", "--no-track", "-b", branch, "--", into, commit];
+    // Without the view, whose path git would write into the worktree. Without a checkout, no filter runs.
+    await git({ folder: repository.folder, gitDir: repository.gitDir }, args, { timeoutMs: CHECKOUT_MS });
+    await git(await openRepository(into), ["reset", "--quiet", "--hard"], { timeoutMs: CHECKOUT_MS });
   } catch (cause) {
     await takeBack(repository, into, branch, commit);
     if (!(cause instanceof GitFailed)) throw cause;
@@ -78,10 +81,11 @@ export async function removeWorktree(
   if (!discard) await refuseLoss(worktree, head, prepared);
   const branch = (await runGit(worktree, ["symbolic-ref", "--quiet", "HEAD"])).stdout.toString("utf8").trim();
   try {
-    // Force only as far as necessary: otherwise git itself refuses if new work has appeared since the check.
-    const force = discard ? ["--force", "--force"] : Object.keys(prepared).length > 0 ? ["--force"] : [];
-    const args = ["--git-dir", commonDir, "worktree", "remove", ...force, "--", worktree.folder];
-    await git(commonDir, args, { timeoutMs: CHECKOUT_MS, settings: worktree.quiet });
+    if (!discard) await refuseLocked(worktree, Object.keys(prepared).length > 0);
+    // git would follow a link that replaces a folder while it deletes.
+    await removeTree(worktree.folder);
+    const args = ["worktree", "remove", "--force", "--force", "--", worktree.folder];
+    await git({ folder: commonDir, gitDir: commonDir }, args);
   } catch (cause) {
     if (!(cause instanceof GitFailed)) throw cause;
     throw keeps(folder, lastLine(cause), cause);
@@ -89,24 +93,33 @@ export async function removeWorktree(
   if (head !== undefined && branch.startsWith("refs/heads/tandem/")) await dropIfMerged(commonDir, branch, head);
 }
 
+/** git refuses the same. */
+async function refuseLocked({ folder, gitDir, ...rest }: Repository, isPrepared: boolean): Promise<void> {
+  if (await stat(join(gitDir, "locked")).catch(() => undefined)) throw keeps(folder, "it is locked");
+  if (!isPrepared && (await listNested({ folder, gitDir, ...rest })).length > 0) {
+    throw keeps(folder, "it has submodules, whose commits may exist nowhere else");
+  }
+}
+
 /** Resolves a name to its commit, and branch if it is one. The name itself is never passed on. */
 async function startingPoint(
-  { folder }: Repository,
+  repository: Repository,
   name: string | undefined,
 ): Promise<{ commit: string; from: string | undefined }> {
+  const { folder } = repository;
   if (name === undefined) {
-    const head = await resolveRef(folder, "HEAD");
-    if (head !== undefined) return { commit: head, from: await currentBranch(folder) };
+    const head = await resolveRef(repository, "HEAD");
+    if (head !== undefined) return { commit: head, from: await currentBranch(repository) };
     throw new RequestError(
       "invalid_request",
       `The git repository ${folder} is empty: it has no commit to start from.`,
       { fix: "Make a first commit." },
     );
   }
-  await checkBranchName(folder, name);
+  await checkBranchName(repository, name);
   const places = [`refs/heads/${name}`, `refs/tags/${name}`, `refs/remotes/${name}`, `refs/remotes/origin/${name}`];
   for (const ref of /^[0-9a-f]{7,64}$/.test(name) ? [...places, name] : places) {
-    const commit = await resolveRef(folder, ref);
+    const commit = await resolveRef(repository, ref);
     if (commit !== undefined) return { commit, from: ref === places[0] ? name : undefined };
   }
   throw new RequestError("invalid_request", `The git repository ${folder} has no branch, tag or commit ${name}.`, {
@@ -114,22 +127,22 @@ async function startingPoint(
   });
 }
 
-async function checkBranchName(folder: string, name: string): Promise<void> {
+async function checkBranchName(place: GitPlace, name: string): Promise<void> {
   // git accepts a leading dash as a name here, but as an option elsewhere.
   const isFit = !name.startsWith("-") && !name.includes("\0");
-  if (isFit && (await runGit(folder, ["check-ref-format", `refs/heads/${name}`])).exitCode === 0) return;
+  if (isFit && (await runGit(place, ["check-ref-format", `refs/heads/${name}`])).exitCode === 0) return;
   throw new RequestError("invalid_request", `${JSON.stringify(name)} cannot be the name of a git branch.`);
 }
 
-async function refuseTaken(folder: string, branch: string, into: string): Promise<void> {
+async function refuseTaken(repository: Repository, branch: string, into: string): Promise<void> {
   const isThere = await stat(into).then(
     () => true,
     () => false,
   );
   if (isThere) throw new RequestError("conflict", `${into} is there already.`);
   for (const taken of ["tandem", branch]) {
-    if ((await resolveRef(folder, `refs/heads/${taken}`)) === undefined) continue;
-    throw new RequestError("conflict", `The git repository ${folder} has a branch ${taken} already.`, {
+    if ((await resolveRef(repository, `refs/heads/${taken}`)) === undefined) continue;
+    throw new RequestError("conflict", `The git repository ${repository.folder} has a branch ${taken} already.`, {
       fix: `Rename it: git branch -m ${taken} NAME.`,
     });
   }
@@ -159,16 +172,16 @@ async function refuseLoss(repository: Repository, head: string | undefined, prep
 
 /** Deletes our branch if another ref contains its commits. */
 async function dropIfMerged(commonDir: string, branch: string, head: string): Promise<void> {
-  const base = ["--git-dir", commonDir];
-  const refs = await git(commonDir, [...base, "for-each-ref", "--format=%(refname)", "--contains", head]);
+  const place = { folder: commonDir, gitDir: commonDir };
+  const refs = await git(place, ["for-each-ref", "--format=%(refname)", "--contains", head]);
   const others = refs.split("\n").filter((ref) => ref !== "" && ref !== branch);
   // Only if it has not moved since (compare-and-swap).
-  if (others.length > 0) await git(commonDir, [...base, "update-ref", "-d", branch, head]);
+  if (others.length > 0) await git(place, ["update-ref", "-d", branch, head]);
 }
 
 /** Cleans up after a failed attempt. */
 async function takeBack(repository: Repository, into: string, branch: string, commit: string): Promise<void> {
-  await rm(into, { recursive: true, force: true });
+  await removeTree(into);
   await runGit(repository, ["worktree", "prune"]);
   await runGit(repository, ["update-ref", "-d", `refs/heads/${branch}`, commit]);
 }

@@ -3,7 +3,7 @@ import { isAbsolute, join } from "node:path";
 import type { HostServer } from "@tandem/claude-code";
 import { RequestError, SESSION_METADATA, type SessionEventBody, type SessionId } from "@tandem/protocol";
 import type { SessionRow, Store } from "@tandem/storage";
-import { git, isInside, pushFolder, remoteVariables } from "@tandem/workspace";
+import { findRepository, git, isInside, pushFolder, remoteVariables } from "@tandem/workspace";
 import { z } from "zod";
 import { findBot } from "./find-bot.ts";
 import { openPullRequest, type PullRequest } from "./open-pull-request.ts";
@@ -76,7 +76,10 @@ async function push(
   if (folder === undefined || isAbsolute(wanted.folder) || !isInside(row.folder, folder)) {
     throw new RequestError("forbidden", "The folder is not below the session's own.");
   }
-  const origin = (await git(folder, ["config", "--get", "remote.origin.url"]).catch(() => "")).trim();
+  const repository = await findRepository(folder);
+  const origin = repository
+    ? (await git(repository, ["config", "--get", "remote.origin.url"]).catch(() => "")).trim()
+    : "";
   const remote = findBot(origin, bots);
   const token = await remote.bot.token();
   const branch = `tandem/${wanted.branch ?? session.toLowerCase()}`;

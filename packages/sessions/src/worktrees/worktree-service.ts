@@ -18,6 +18,7 @@ import {
   git,
   mergeWorktree,
   readWorktreePatch,
+  openRepository,
   runGit,
   undoMerge,
   type Person,
@@ -65,7 +66,7 @@ export class WorktreeService implements Worktrees {
       this.#store.sessions.get(session),
       findUnsaved(entry.folder, entry.prepared),
       this.#patch(entry),
-      git(entry.folder, ["rev-list", "--count", `${entry.commit}..HEAD`]),
+      git(await openRepository(entry.folder), ["rev-list", "--count", `${entry.commit}..HEAD`]),
     ]);
     const { setup, copied, skipped, merged, applied } = entry;
     const { files } = patch;
@@ -194,9 +195,12 @@ export class WorktreeService implements Worktrees {
     const base =
       from === null
         ? undefined
-        : await runGit(folder, ["merge-base", "--end-of-options", `refs/heads/${from}`, "HEAD"]).then(
-            ({ exitCode, stdout }) => (exitCode === 0 ? stdout.toString("utf8").trim() : undefined),
-          );
+        : await runGit(await openRepository(folder), [
+            "merge-base",
+            "--end-of-options",
+            `refs/heads/${from}`,
+            "HEAD",
+          ]).then(({ exitCode, stdout }) => (exitCode === 0 ? stdout.toString("utf8").trim() : undefined));
     return readWorktreePatch(folder, base ?? commit, prepared);
   }
 
@@ -212,8 +216,9 @@ export class WorktreeService implements Worktrees {
 
   /** The commit author: from the repository, else from the user's settings. */
   async #person(repository: string): Promise<Person> {
+    const opened = await openRepository(repository);
     const ask = async (...args: string[]): Promise<string> =>
-      (await runGit(repository, ["config", ...args])).stdout.toString("utf8").trim();
+      (await runGit(opened, ["config", ...args])).stdout.toString("utf8").trim();
     const places = [[], ...(this.#home === undefined ? [] : [["--file", join(this.#home, ".gitconfig")]])];
     for (const place of places) {
       const [name, email] = [await ask(...place, "user.name"), await ask(...place, "user.email")];

@@ -58,8 +58,10 @@ async function canTest(folder: string, names: readonly string[]): Promise<boolea
 
 async function hasHistory(folder: string, names: readonly string[]): Promise<boolean> {
   if (!names.includes(".git")) return false;
-  const { runGit } = await import("@tandem/workspace");
-  const outcome = await runGit(folder, ["rev-parse", "--verify", "--quiet", "HEAD"], { timeoutMs: GIT_MS });
+  const { findRepository, runGit } = await import("@tandem/workspace");
+  const repository = await findRepository(folder);
+  if (!repository) return false;
+  const outcome = await runGit(repository, ["rev-parse", "--verify", "--quiet", "HEAD"], { timeoutMs: GIT_MS });
   return outcome.exitCode === 0;
 }
 

@@ -1,8 +1,9 @@
 import { constants } from "node:fs";
 import { access, lstat, open, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { RequestError } from "@tandem/protocol";
 import { runGit } from "../git.ts";
+import { findRepository } from "../repository.ts";
 import type { PrivateGit, RunOptions } from "./private-git.ts";
 
 export interface FolderLimits {
@@ -87,25 +88,18 @@ async function lookAtRepository(
   folder: string,
   { until, signal }: RunOptions,
 ): Promise<{ head: string | null; excludes: string[] }> {
-  if (!(await isInRepository(folder))) return { head: null, excludes: [] };
-  const args = ["rev-parse", "--path-format=absolute", "--git-path", "info/exclude", "HEAD"];
+  const repository = await findRepository(folder);
+  if (!repository) return { head: null, excludes: [] };
+  const args = ["rev-parse", "--verify", "--quiet", "HEAD"];
   const timeoutMs = until === undefined ? undefined : Math.max(1, until - Date.now());
-  const { stdout } = await runGit(folder, args, {
+  const { stdout } = await runGit(repository, args, {
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(signal && { signal }),
   });
-  const [exclude = "", head = ""] = stdout.toString("utf8").split("\n");
-  const isThere = exclude !== "" && (await stat(exclude).catch(() => undefined))?.isFile();
+  const head = stdout.toString("utf8").trim();
+  const exclude = join(repository.commonDir, "info", "exclude");
+  const isThere = (await stat(exclude).catch(() => undefined))?.isFile();
   return { head: /^[0-9a-f]{40,64}$/.test(head) ? head : null, excludes: isThere ? [`--exclude-from=${exclude}`] : [] };
-}
-
-/** Looks where git looks: for `.git`, or the `HEAD` of a bare repository, up to the root. Saves a process per checkpoint. */
-async function isInRepository(folder: string): Promise<boolean> {
-  for (const name of [".git", "HEAD"]) {
-    if (await stat(join(folder, name)).catch(() => undefined)) return true;
-  }
-  const parent = dirname(folder);
-  return parent !== folder && isInRepository(parent);
 }
 
 async function listPaths(
