@@ -25,6 +25,7 @@ export { REDACTED, Redactor, redactText, redactValue, type StreamRedactor } from
 export { LlmError, type LlmErrorCode } from "./errors/llm-error.ts";
 export { nearest } from "./errors/nearest.ts";
 export { TandemError } from "./errors/tandem-error.ts";
+export { AnswerUsage } from "./models/answer-usage.ts";
 export { addUsage, noUsage, type Usage } from "./models/usage.ts";
 export {
   agent,

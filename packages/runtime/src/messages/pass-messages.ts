@@ -1,6 +1,12 @@
-import { type LlmConfig, LlmError, type PassedAnswer, type PassedRequest, RequestError } from "@tandem/protocol";
+import {
+  AnswerUsage,
+  type LlmConfig,
+  LlmError,
+  type PassedAnswer,
+  type PassedRequest,
+  RequestError,
+} from "@tandem/protocol";
 import { asLlmError } from "../backends/ai-sdk/as-llm-error.ts";
-import { AnswerUsage } from "./answer-usage.ts";
 import type { Upstream } from "./upstream.ts";
 
 /** An answer that is not streamed comes whole. The official client waits as long. */

@@ -1,5 +1,6 @@
-import { noUsage, type PassedAnswer, type Usage } from "@tandem/protocol";
 import { z } from "zod";
+import type { PassedAnswer } from "./messages-proxy.ts";
+import { noUsage, type Usage } from "./usage.ts";
 
 const count = z.number().int().min(0).catch(0);
 const wireUsage = z.object({
@@ -14,7 +15,7 @@ const wireUsage = z.object({
   server_tool_use: z.object({ web_search_requests: count }).nullish().catch(null),
 });
 const fields = z.record(z.string(), z.unknown());
-const message = z.object({ model: z.string(), usage: fields });
+const message = z.object({ id: z.string().optional().catch(undefined), model: z.string(), usage: fields });
 const frame = z.discriminatedUnion("type", [
   z.object({ type: z.literal("message_start"), message }),
   z.object({ type: z.literal("message_delta"), usage: fields }),
@@ -29,6 +30,7 @@ export class AnswerUsage {
   readonly #isStream: boolean;
   readonly #decoder = new TextDecoder();
   #text = "";
+  #messageId: string | undefined;
   #model: string | undefined;
   #counts: Record<string, unknown> = {};
   /** Characters of a stream since its last count of output tokens. */
@@ -49,7 +51,11 @@ export class AnswerUsage {
   end(): void {
     if (this.#isStream) return;
     const parsed = message.safeParse(parseJson(this.#text)).data;
-    if (parsed) [this.#model, this.#counts] = [parsed.model, parsed.usage];
+    if (parsed) this.#begin(parsed);
+  }
+
+  get messageId(): string | undefined {
+    return this.#messageId;
   }
 
   get reading(): ReturnType<PassedAnswer["usage"]> {
@@ -59,11 +65,17 @@ export class AnswerUsage {
     return { model: this.#model, usage: { ...usage, outputTokens } };
   }
 
+  #begin({ id, model, usage }: z.infer<typeof message>): void {
+    this.#messageId = id;
+    this.#model = model;
+    this.#counts = usage;
+  }
+
   #frame(raw: unknown): void {
     const parsed = frame.safeParse(raw).data;
     switch (parsed?.type) {
       case "message_start":
-        [this.#model, this.#counts] = [parsed.message.model, parsed.message.usage];
+        this.#begin(parsed.message);
         break;
       case "message_delta":
         // Its counts are totals, and it may leave out those that did not change.
