@@ -10,7 +10,7 @@ const LIBRARIES =
 /** The allowed imports of each package. Only tests and the two commands about it use `rehearsal`. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   protocol: [],
-  rehearsal: [],
+  rehearsal: ["sandbox"],
   client: ["protocol"],
   sandbox: ["protocol"],
   "claude-code": ["protocol", "sandbox"],
@@ -44,6 +44,7 @@ const REHEARSING_COMMANDS = ["src/commands/settings/demo", "src/commands/setting
 
 /** Entry points besides `index.ts`, for commands that must start fast and load only one part of a package. */
 const ENTRY_POINTS: ReadonlySet<string> = new Set([
+  "@tandem/sandbox/certificates",
   "@tandem/server/acp",
   ...["compose", "config", "context", "engine", "fleet", "health", "models", "project", "server", "tenants"].map(
     (part) => `@tandem/tandem/${part}`,
@@ -59,9 +60,10 @@ const TEST_ENTRY_POINTS = new Set([
   "@tandem/workspace/testing",
 ]);
 
-/** The runtime's pass-through of the Messages API, and files that name the server's own route of that address. */
+/** The runtime's pass-through of the Messages API, the gateway of sandboxes, and files that name the server's own route of that address. */
 const NAME_MESSAGES: ReadonlySet<string> = new Set([
   "runtime/src/messages/upstream.ts",
+  "sandbox/src/proxy/judge-api-request.ts",
   "protocol/src/api/endpoints.ts",
   "server/src/http/reference/api-reference.ts",
   "server/src/http/routes/server/refused-routes.ts",

@@ -28,7 +28,6 @@ export { ProcessSlots, type ProcessSlot } from "./process-slots.ts";
 export type { PoolLimit } from "./pool-limit.ts";
 export { readCredential } from "./read-credential.ts";
 export { DENIED_VARIABLES, inheritedVariables, isDenied } from "./variables.ts";
-export { isPrivateAddress } from "./mcp/private-address.ts";
 export {
   connectServer,
   isUnauthorized,

@@ -1,2 +1,13 @@
 export { SandboxError, wallMissing } from "./sandbox-error.ts";
 export type { Mount, SandboxLimits, SandboxPlan, Wall, WallOff, WallOn, WallProblem } from "./sandbox-plan.ts";
+export type { ApiUpstream, ApiUsage } from "./proxy/api-forwarder.ts";
+export type { ApiGateway, ApiGatewayOptions } from "./proxy/api-gateway.ts";
+export { caVariables } from "./proxy/ca-trust.ts";
+export type { ResolveName } from "./proxy/check-target.ts";
+export type { Egress, EgressOptions } from "./proxy/egress.ts";
+export type { EgressRefusal, RefusalReason } from "./proxy/egress-refusal.ts";
+export { allHosts, hostRules, type HostFilter } from "./proxy/host-rules.ts";
+export type { InjectedCredential } from "./proxy/injected-credential.ts";
+export type { SocketOwner } from "./proxy/listen-on-socket.ts";
+export { openApiGateway, openEgress, openPortForward, openPortListener } from "./proxy/open-proxies.ts";
+export { isPrivateAddress } from "./proxy/private-address.ts";

@@ -1,8 +1,8 @@
 import { lookup as systemLookup, type LookupAddress } from "node:dns";
 import type { LookupFunction } from "node:net";
 import { RequestError } from "@tandem/protocol";
+import { isPrivateAddress } from "@tandem/sandbox";
 import type { Agent } from "undici";
-import { isPrivateAddress } from "./private-address.ts";
 
 /** Resolves a name to all its addresses. */
 export type ResolveName = (

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import type { SecureContext } from "node:tls";
 import { createSecureContext, TLSSocket } from "node:tls";
-import type { Certificate } from "./certificate.ts";
+import type { Certificate } from "@tandem/sandbox/certificates";
 
 /** All hosts that Claude Code calls for a model answer on a login. */
 export const proxiedHosts: readonly string[] = [
@@ -40,8 +40,8 @@ export class ProxyEntrance implements Disposable {
     hosts: readonly string[],
     onRefused: (refused: RefusedHost) => void,
   ): Promise<ProxyEntrance> {
-    const { createAuthority } = await import("./certificate.ts");
-    return new ProxyEntrance(server, hosts, await createAuthority(), onRefused);
+    const { createAuthority } = await import("@tandem/sandbox/certificates");
+    return new ProxyEntrance(server, hosts, await createAuthority("Rehearsal CA"), onRefused);
   }
 
   private constructor(
@@ -100,7 +100,7 @@ export class ProxyEntrance implements Disposable {
   }
 
   async #createContext(host: string): Promise<SecureContext> {
-    const { createLeaf } = await import("./certificate.ts");
+    const { createLeaf } = await import("@tandem/sandbox/certificates");
     const { keyPem, pem } = await createLeaf(host, this.#authority);
     return createSecureContext({ key: keyPem, cert: pem });
   }

@@ -65,7 +65,7 @@ async function clone(
 ): Promise<string> {
   const remote = await repositoryRemote(url, mounts.resolveFolder);
   const isPublic = remote.protocol !== "file" && (mounts.publicOnly || !(await mounts.ownerUrls.has(url)));
-  const { isPrivateAddress } = await import("@tandem/claude-code");
+  const { isPrivateAddress } = await import("@tandem/sandbox");
   const address = isPublic ? await publicAddress(url, isPrivateAddress) : undefined;
   const secret = await mounts.tokens.get(row.id, id);
   const { commit } = await cloneRepository({

@@ -2,7 +2,7 @@ import { lookup as systemLookup } from "node:dns";
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
-import { isPrivateAddress } from "@tandem/claude-code";
+import { isPrivateAddress } from "@tandem/sandbox";
 
 /** From the first byte that is sent to the status that the endpoint answers. */
 const ANSWER_MS = 15_000;

@@ -24,9 +24,8 @@ export interface Certificate {
   readonly pem: string;
 }
 
-/** A certificate authority for one rehearsal, valid for a day. Callers trust it through its file. */
-export async function createAuthority(): Promise<Certificate> {
-  const subject = "Rehearsal CA";
+/** A certificate authority for one rehearsal or sandbox. Programs trust it through its file. */
+export async function createAuthority(subject: string): Promise<Certificate> {
   const keys = await createKeys();
   const certificate = await X509CertificateGenerator.createSelfSigned({
     ...validity(),
@@ -70,5 +69,8 @@ const createKeys = (): Promise<webcrypto.CryptoKeyPair> =>
 const exportKey = ({ privateKey }: webcrypto.CryptoKeyPair): string =>
   KeyObject.from(privateKey).export({ type: "pkcs8", format: "pem" }).toString();
 
-/** Starts an hour ago, to tolerate clock skew. */
-const validity = () => ({ notBefore: new Date(Date.now() - 3_600_000), notAfter: new Date(Date.now() + 86_400_000) });
+/** Starts an hour ago, to tolerate clock skew. The key is gone when the process ends. */
+const validity = () => ({
+  notBefore: new Date(Date.now() - 3_600_000),
+  notAfter: new Date(Date.now() + 365 * 86_400_000),
+});

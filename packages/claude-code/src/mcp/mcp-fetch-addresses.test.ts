@@ -1,6 +1,5 @@
 import { expect, inject, test } from "vitest";
 import { createMcpFetch } from "./mcp-fetch.ts";
-import { isPrivateAddress } from "./private-address.ts";
 
 const RUNS = inject("soak") ? 20_000 : 500;
 
@@ -80,24 +79,7 @@ test.each([
   await expect(guarded.fetch(`http://${host}/`)).rejects.toMatchObject({ code: "forbidden" });
 });
 
-test("zone ids, also of a resolver's answer, do not hide an address", async () => {
-  expect(isPrivateAddress("fe80::1%eth0")).toBe(true);
-  expect(isPrivateAddress("::1%2606:4700::1111")).toBe(true);
+test("a zone id does not hide an address", async () => {
   await using guarded = createMcpFetch(true);
   await expect(guarded.fetch("http://[fe80::1%25eth0]/")).rejects.toThrow("Invalid URL");
-});
-
-test("public addresses pass, up to the edges of private networks", () => {
-  const isPrivate = (ip: number): boolean =>
-    PRIVATE.some(([network, prefix]) => ip >= network && ip < network + 2 ** (32 - prefix));
-  const edges = PRIVATE.flatMap(([network, prefix]) => [network - 1, network, network + 2 ** (32 - prefix)]);
-  for (const ip of edges.filter((edge) => edge >= 0 && edge < 2 ** 32)) {
-    for (const text of [dotted(ip), `::ffff:${dotted(ip)}`, `64:ff9b::${dotted(ip)}`]) {
-      expect(isPrivateAddress(text), text).toBe(isPrivate(ip));
-    }
-  }
-  for (const text of ["8.8.8.8", "93.184.216.34", "2606:4700::1111", "2a00:1450:4001::200e"]) {
-    expect(isPrivateAddress(text), text).toBe(false);
-  }
-  for (const text of ["", "localhost", "127.1", "0x7f000001"]) expect(isPrivateAddress(text), text).toBe(true);
 });

@@ -1,0 +1,56 @@
+import { sendApiError } from "./api-error.ts";
+import { ApiForwarder, type ApiGatewayLimits, type ApiUpstream, type ApiUsage } from "./api-forwarder.ts";
+import { judgeApiRequest } from "./judge-api-request.ts";
+import { listenOnSocket, type SocketOwner } from "./listen-on-socket.ts";
+import { createProxyServer, endWith } from "./proxy-server.ts";
+
+export interface ApiGatewayOptions {
+  /** The path of the unix socket. */
+  socket: string;
+  /** Read for each request, so that a new key or a refreshed login counts at once. */
+  upstream: () => Promise<ApiUpstream>;
+  onUsage?: (usage: ApiUsage) => void;
+  owner?: SocketOwner;
+  limits?: Partial<ApiGatewayLimits>;
+}
+
+export interface ApiGateway extends AsyncDisposable {
+  readonly socket: string;
+}
+
+const LIMITS: ApiGatewayLimits = {
+  connections: 256,
+  requests: 64,
+  headerBytes: 32_768,
+  headersMs: 20_000,
+  requestMs: 300_000,
+  // An answer that is not streamed comes whole, after up to ten minutes of silence.
+  idleMs: 900_000,
+  bodyBytes: 64 * 1024 * 1024,
+};
+
+/**
+ * Serves the model's API on a unix socket. It drops every credential of the client and adds the real one, so that none is needed
+ * inside the sandbox. Programs of the agent can call it, too: it allows a few routes only, and counts all usage.
+ */
+export async function startApiGateway(options: ApiGatewayOptions): Promise<ApiGateway> {
+  const limits = { ...LIMITS, ...options.limits };
+  const forwarder = new ApiForwarder({ ...options, limits });
+  const server = createProxyServer(limits, {
+    request: (request, response) => {
+      const judgement = judgeApiRequest(request);
+      if (judgement.allowed) void forwarder.forward(request, response, judgement.operation);
+      else sendApiError(request, response, judgement.status, judgement.message);
+    },
+    connect: (_request, socket) => endWith(socket, 403, "This socket serves the model's API only and is not a proxy."),
+    upgrade: (socket) => endWith(socket, 403, "This socket does not upgrade connections."),
+  });
+  const listening = await listenOnSocket(server, options.socket, options.owner);
+  return {
+    socket: listening.path,
+    async [Symbol.asyncDispose]() {
+      forwarder.abort();
+      await listening[Symbol.asyncDispose]();
+    },
+  };
+}

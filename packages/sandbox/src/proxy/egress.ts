@@ -1,0 +1,188 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { type CheckedTarget, checkTarget, createResolver, isUnreachable, type ResolveName } from "./check-target.ts";
+import { caBundle } from "./ca-trust.ts";
+import { connectChecked } from "./connect-checked.ts";
+import { type EgressRefusal, refusal, RefusalReports } from "./egress-refusal.ts";
+import { forwardHttp, sendText } from "./forward-http.ts";
+import { readAuthority, readHostName, type Target } from "./host-name.ts";
+import type { HostFilter } from "./host-rules.ts";
+import { CredentialInjector, type InjectedCredential } from "./injected-credential.ts";
+import { TlsInterceptor } from "./intercept-tls.ts";
+import { listenOnSocket, type SocketOwner } from "./listen-on-socket.ts";
+import { createProxyServer, endWith, type ProxyLimits } from "./proxy-server.ts";
+import { framingProblem, headerPairs, valuesOf } from "./request-headers.ts";
+import { joinSockets } from "./join-sockets.ts";
+
+export interface EgressLimits extends ProxyLimits {
+  connectMs: number;
+}
+
+export interface EgressOptions {
+  /** The path of the unix socket. */
+  socket: string;
+  /** Decides by name. Called for each connection, so that a host allowed meanwhile works at once. */
+  isAllowed: HostFilter;
+  /** Each refusal once a minute. */
+  onRefused: (refusal: EgressRefusal) => void;
+  /** Their hosts need a rule of their own. */
+  credentials?: readonly InjectedCredential[];
+  owner?: SocketOwner;
+  resolve?: ResolveName;
+  isPrivate?: (address: string) => boolean;
+  /** Additional roots for hosts with a credential. */
+  ca?: readonly string[];
+  limits?: Partial<EgressLimits>;
+  now?: () => number;
+}
+
+export interface Egress extends AsyncDisposable {
+  readonly socket: string;
+  /** The authority of intercepted hosts, as PEM. Undefined without credentials. */
+  readonly caCertificate: string | undefined;
+  /** The same with the host's roots. Mount it and set `caVariables`. */
+  readonly caBundle: string | undefined;
+}
+
+const LIMITS: EgressLimits = {
+  connections: 256,
+  headerBytes: 65_536,
+  headersMs: 20_000,
+  requestMs: 3_600_000,
+  idleMs: 900_000,
+  connectMs: 20_000,
+};
+/** Not TLS: a credential is never added there. */
+const PLAIN_PORTS = new Set([22, 80]);
+
+/**
+ * The only way out of a sandbox: a forward proxy on a unix socket, for CONNECT and `http://` URLs. It resolves names itself and
+ * connects to public addresses of allowed hosts only. It sees inside TLS for hosts with an injected credential only.
+ */
+export async function startEgress(options: EgressOptions): Promise<Egress> {
+  const injector = new CredentialInjector(options.credentials ?? []);
+  const authority = injector.isEmpty ? undefined : await createAuthority();
+  const limits = { ...LIMITS, ...options.limits };
+  const interceptor = authority && new TlsInterceptor(authority, limits, options.ca);
+  const handler = new EgressHandler(options, limits, injector, interceptor);
+  const server = createProxyServer(limits, {
+    request: (request, response) => void handler.forward(request, response),
+    connect: (request, socket, head) => void handler.connect(request, socket, head).catch(() => socket.destroy()),
+    upgrade: (socket) => endWith(socket, 403, "The sandbox's proxy does not upgrade plain connections."),
+  });
+  const listening = await listenOnSocket(server, options.socket, options.owner);
+  return {
+    socket: listening.path,
+    caCertificate: authority?.pem,
+    caBundle: authority && caBundle(authority.pem),
+    [Symbol.asyncDispose]: () => listening[Symbol.asyncDispose](),
+  };
+}
+
+/** The library is slow to load and seldom needed. */
+async function createAuthority() {
+  const certificates = await import("../certificates/certificate.ts");
+  return certificates.createAuthority("Tandem sandbox CA");
+}
+
+class EgressHandler {
+  readonly #options: EgressOptions;
+  readonly #limits: EgressLimits;
+  readonly #injector: CredentialInjector;
+  readonly #interceptor: TlsInterceptor | undefined;
+  readonly #reports: RefusalReports;
+  readonly #resolve: ResolveName;
+
+  constructor(
+    options: EgressOptions,
+    limits: EgressLimits,
+    injector: CredentialInjector,
+    interceptor: TlsInterceptor | undefined,
+  ) {
+    this.#options = options;
+    this.#limits = limits;
+    this.#injector = injector;
+    this.#interceptor = interceptor;
+    this.#reports = new RefusalReports(options.onRefused, options.now ?? Date.now);
+    this.#resolve = options.resolve ?? createResolver();
+  }
+
+  async connect(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const problem = framingProblem(headerPairs(request.rawHeaders)) ?? connectProblem(request, head);
+    if (problem !== undefined) return endWith(socket, 400, problem);
+    const checked = await this.#check(readAuthority(request.url ?? ""), request.url ?? "");
+    if (!checked.ok) return refuseTunnel(socket, checked.refusal);
+    const credentials = PLAIN_PORTS.has(checked.target.port) ? [] : this.#injector.for(checked.target);
+    if (this.#interceptor && credentials.length > 0) {
+      return this.#interceptor.accept(socket, checked.target, credentials);
+    }
+    return this.#tunnel(socket, checked.target);
+  }
+
+  async forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const pairs = headerPairs(request.rawHeaders);
+    const problem = framingProblem(pairs) ?? forwardProblem(request);
+    if (problem !== undefined) return sendText(response, 400, problem);
+    const [, authority = "", path = ""] = /^http:\/\/([^/?#]*)([^#]*)$/is.exec(request.url ?? "") ?? [];
+    const given = readAuthority(authority, 80);
+    if (given && !isSameHost(given, valuesOf(pairs, "host")[0]!)) {
+      return sendText(response, 400, "The Host header names another host than the URL.");
+    }
+    const checked = await this.#check(given, authority);
+    if (!checked.ok) return sendText(response, 403, `${checked.refusal.message} ${checked.refusal.fix}`);
+    await forwardHttp(request, response, {
+      protocol: "http:",
+      target: checked.target,
+      path: path.startsWith("/") ? path : `/${path}`,
+      credentials: [],
+      idleMs: this.#limits.idleMs,
+    });
+  }
+
+  async #check(given: Target | undefined, text: string) {
+    const { isAllowed, isPrivate = isUnreachable } = this.#options;
+    const checked = given
+      ? await checkTarget(given, { isAllowed, isPrivate, resolve: this.#resolve })
+      : { ok: false as const, refusal: refusal({ host: text, port: 0 }, "malformed") };
+    if (!checked.ok) this.#reports.add(checked.refusal);
+    return checked;
+  }
+
+  async #tunnel(client: Duplex, target: CheckedTarget): Promise<void> {
+    let upstream: Socket;
+    try {
+      upstream = await connectChecked(target, this.#limits.connectMs);
+    } catch {
+      return endWith(client, 502, `${target.host} cannot be reached.`);
+    }
+    if (client.destroyed) return void upstream.destroy();
+    client.write("HTTP/1.1 200 Connection Established\r\n\r\n");
+    joinSockets(client as Socket, upstream, this.#limits.idleMs);
+  }
+}
+
+function refuseTunnel(socket: Duplex, { message, fix, host }: EgressRefusal): void {
+  // Python and others show the reason phrase, and few show the body.
+  endWith(socket, 403, `${message} ${fix}`, `Refused by the sandbox: ${host}`);
+}
+
+function connectProblem({ headers }: IncomingMessage, head: Buffer): string | undefined {
+  if (head.length > 0) return "Wait for the answer to CONNECT before sending data.";
+  const hasBody = headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+  return hasBody ? "CONNECT has no body." : undefined;
+}
+
+function forwardProblem({ url = "", method, headers }: IncomingMessage): string | undefined {
+  if (/^https:/i.test(url)) return "Use CONNECT for https:// URLs.";
+  if (!/^http:\/\//i.test(url)) return "This is a proxy: use CONNECT, or an http:// URL.";
+  if (method === "TRACE" || method === "TRACK") return `The sandbox does not allow ${method}.`;
+  return headers.upgrade === undefined ? undefined : "The sandbox's proxy does not upgrade plain connections.";
+}
+
+function isSameHost(given: Target, header: string): boolean {
+  const other = readAuthority(header, 80);
+  const [a, b] = [given.host, other?.host ?? ""].map(readHostName);
+  if (a?.kind !== "name" || b?.kind !== "name") return given.host.toLowerCase() === other?.host.toLowerCase();
+  return a.host === b.host && given.port === other?.port;
+}

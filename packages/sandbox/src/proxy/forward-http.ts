@@ -1,0 +1,87 @@
+import { type Agent, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { pipeline } from "node:stream/promises";
+import type { CheckedTarget } from "./check-target.ts";
+import { checkedLookup } from "./connect-checked.ts";
+import { type InjectedCredential, injectedSecrets, injectHeaders } from "./injected-credential.ts";
+import { endToEnd, type HeaderPair, headerPairs } from "./request-headers.ts";
+import { secretFilter, withoutSecrets } from "./secret-filter.ts";
+
+export interface Forwarding {
+  protocol: "http:" | "https:";
+  target: CheckedTarget;
+  path: string;
+  credentials: readonly InjectedCredential[];
+  /** Connections of one tunnel. Without it, each request has its own. */
+  agent?: Agent;
+  /** Additional roots for the upstream's certificate. */
+  ca?: readonly string[];
+  idleMs: number;
+}
+
+/** Sends one request of the client to a checked target and streams the answer back. Redirects are left to the client. */
+export async function forwardHttp(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { protocol, target, path, credentials, agent, ca, idleMs }: Forwarding,
+): Promise<void> {
+  request.on("error", () => response.destroy());
+  response.on("error", () => response.destroy());
+  const defaultPort = protocol === "https:" ? 443 : 80;
+  const host = target.port === defaultPort ? target.host : `${target.host}:${target.port}`;
+  const headers = sentHeaders(request, host, credentials);
+  const secrets = injectedSecrets(headers, credentials);
+  try {
+    const sent = (protocol === "https:" ? httpsRequest : httpRequest)({
+      protocol,
+      hostname: target.host,
+      servername: target.host,
+      port: target.port,
+      method: request.method,
+      path,
+      headers: headers.flat(),
+      setHost: false,
+      lookup: checkedLookup(target),
+      agent: agent ?? false,
+      ...(ca && { ca: [...ca] }),
+    });
+    sent.setTimeout(idleMs, () => sent.destroy(new Error("idle")));
+    response.once("close", () => sent.destroy());
+    const answered = new Promise<IncomingMessage>((resolve, reject) => {
+      sent.once("response", resolve);
+      sent.once("error", reject);
+      sent.once("close", () => reject(new Error("closed")));
+    });
+    pipeline(request, sent).catch(() => sent.destroy());
+    const answer = await answered;
+    const returned = endToEnd(headerPairs(answer.rawHeaders));
+    response.writeHead(
+      answer.statusCode ?? 502,
+      returned.flatMap(([name, value]) => [name, withoutSecrets(value, secrets)]),
+    );
+    response.flushHeaders();
+    await pipeline(answer, secretFilter(secrets), response);
+  } catch (error) {
+    if (response.headersSent) return void response.destroy();
+    const code = error instanceof Error && "code" in error ? ` (${String(error.code)})` : "";
+    sendText(response, 502, `${target.host} cannot be reached${code}.`);
+  }
+}
+
+export function sendText(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, {
+    "content-type": "text/plain; charset=utf-8",
+    ...(!response.req.complete && { connection: "close" }),
+  });
+  response.end(`${text}\n`);
+}
+
+function sentHeaders(request: IncomingMessage, host: string, credentials: readonly InjectedCredential[]): HeaderPair[] {
+  const pairs = endToEnd(headerPairs(request.rawHeaders)).filter(([name]) => name !== "host");
+  const isChunked = request.headers["transfer-encoding"] !== undefined;
+  const own: HeaderPair[] = [["host", host], ...(isChunked ? [["transfer-encoding", "chunked"] as const] : [])];
+  if (credentials.length === 0) return [...own, ...pairs];
+  const injected = injectHeaders(pairs, credentials).filter(([name]) => name !== "accept-encoding");
+  // Secrets are filtered from the answer in plain bytes.
+  return [...own, ...injected, ["accept-encoding", "identity"]];
+}

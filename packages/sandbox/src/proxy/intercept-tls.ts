@@ -1,0 +1,101 @@
+import { Agent } from "node:https";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { createSecureContext, type SecureContext, TLSSocket } from "node:tls";
+import type { Certificate } from "../certificates/certificate.ts";
+import type { CheckedTarget } from "./check-target.ts";
+import { forwardHttp, sendText } from "./forward-http.ts";
+import { readAuthority, readHostName } from "./host-name.ts";
+import type { InjectedCredential } from "./injected-credential.ts";
+import { createProxyServer, endWith, type ProxyLimits } from "./proxy-server.ts";
+import { framingProblem, headerPairs } from "./request-headers.ts";
+
+interface Tunnel {
+  target: CheckedTarget;
+  credentials: readonly InjectedCredential[];
+  agent: Agent;
+}
+
+/** Methods by which a server returns the request with its credential. */
+const ECHOING = new Set(["TRACE", "TRACK"]);
+
+/**
+ * Terminates TLS for hosts with an injected credential, with certificates of an authority that only this sandbox trusts. The
+ * connection to the real host has TLS of its own, with the usual verification.
+ */
+export class TlsInterceptor {
+  readonly #authority: Certificate;
+  readonly #limits: ProxyLimits;
+  readonly #ca: readonly string[] | undefined;
+  readonly #server: Server;
+  readonly #tunnels = new WeakMap<object, Tunnel>();
+  readonly #contexts = new Map<string, Promise<SecureContext>>();
+
+  constructor(authority: Certificate, limits: ProxyLimits, ca?: readonly string[]) {
+    this.#authority = authority;
+    this.#limits = limits;
+    this.#ca = ca;
+    this.#server = createProxyServer(limits, {
+      request: (request, response) => void this.#forward(request, response),
+      connect: (_request, socket) => endWith(socket, 403, "This connection is already a tunnel."),
+      upgrade: (socket) => endWith(socket, 403, "The sandbox does not upgrade connections to this host."),
+    });
+  }
+
+  async accept(socket: Duplex, target: CheckedTarget, credentials: readonly InjectedCredential[]): Promise<void> {
+    const secureContext = await this.#contextFor(target.host);
+    if (socket.destroyed) return;
+    socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
+    const secure = new TLSSocket(socket, { isServer: true, secureContext, ALPNProtocols: ["http/1.1"] });
+    const agent = new Agent({ keepAlive: true, maxSockets: 4, ...(this.#ca && { ca: [...this.#ca] }) });
+    const handshake = setTimeout(() => socket.destroy(), this.#limits.headersMs);
+    secure.once("secure", () => clearTimeout(handshake));
+    secure.on("error", () => socket.destroy());
+    socket.once("close", () => {
+      clearTimeout(handshake);
+      secure.destroy();
+      agent.destroy();
+    });
+    this.#tunnels.set(secure, { target, credentials, agent });
+    this.#server.emit("connection", secure);
+  }
+
+  async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const tunnel = this.#tunnels.get(request.socket);
+    if (!tunnel) return void response.destroy();
+    const problem = framingProblem(headerPairs(request.rawHeaders)) ?? this.#problem(request, tunnel.target);
+    if (problem !== undefined) return sendText(response, 403, problem);
+    await forwardHttp(request, response, {
+      protocol: "https:",
+      ...tunnel,
+      path: request.url!,
+      idleMs: this.#limits.idleMs,
+    });
+  }
+
+  /** The credential belongs to the host of the tunnel, so it must not go to another virtual host behind the same address. */
+  #problem({ headers, url = "", method = "" }: IncomingMessage, target: CheckedTarget): string | undefined {
+    if (!url.startsWith("/")) return "Inside a tunnel, name a path only.";
+    if (ECHOING.has(method)) return `The sandbox does not allow ${method}.`;
+    if (headers.upgrade !== undefined) return "The sandbox does not upgrade connections to this host.";
+    const authority = readAuthority(headers.host ?? "", 443);
+    const name = authority && readHostName(authority.host);
+    const isSame = name?.kind === "name" && name.host === target.host && authority?.port === target.port;
+    return isSame ? undefined : `This tunnel leads to ${target.host} only.`;
+  }
+
+  #contextFor(host: string): Promise<SecureContext> {
+    const known = this.#contexts.get(host);
+    if (known) return known;
+    const context = this.#createContext(host);
+    this.#contexts.set(host, context);
+    context.catch(() => this.#contexts.delete(host));
+    return context;
+  }
+
+  async #createContext(host: string): Promise<SecureContext> {
+    const { createLeaf } = await import("../certificates/certificate.ts");
+    const { keyPem, pem } = await createLeaf(host, this.#authority);
+    return createSecureContext({ key: keyPem, cert: pem });
+  }
+}

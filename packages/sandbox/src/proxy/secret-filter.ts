@@ -1,0 +1,59 @@
+import { Transform } from "node:stream";
+
+/** Shorter values would match ordinary text. */
+const MIN_LENGTH = 8;
+
+/**
+ * Overwrites secrets in a byte stream with asterisks, also across chunks. The length does not change, so `content-length` stays
+ * valid. Only bytes that may be the start of a secret wait for the next chunk.
+ */
+export function secretFilter(secrets: readonly string[]): Transform {
+  const needles = needlesOf(secrets);
+  let held: Buffer = Buffer.alloc(0);
+  return new Transform({
+    transform(chunk: Buffer, _encoding, callback) {
+      const bytes = Buffer.concat([held, chunk]);
+      overwrite(bytes, needles);
+      const keep = startOfSecret(bytes, needles);
+      held = bytes.subarray(bytes.length - keep);
+      callback(null, bytes.subarray(0, bytes.length - keep));
+    },
+    flush(callback) {
+      callback(null, held);
+    },
+  });
+}
+
+export function withoutSecrets(text: string, secrets: readonly string[]): string {
+  const bytes = Buffer.from(text);
+  overwrite(bytes, needlesOf(secrets));
+  return bytes.toString();
+}
+
+/** The values of credential headers, without their scheme (`Bearer`). */
+export const secretsOf = (headers: Readonly<Record<string, string>>): string[] =>
+  Object.entries(headers)
+    .filter(([name]) => name.toLowerCase() !== "anthropic-beta")
+    .map(([, value]) => value.replace(/^\w+ +/, ""));
+
+const needlesOf = (secrets: readonly string[]): Buffer[] =>
+  secrets.filter((secret) => secret.length >= MIN_LENGTH).map((secret) => Buffer.from(secret));
+
+function overwrite(bytes: Buffer, needles: readonly Buffer[]): void {
+  for (const needle of needles) {
+    for (let at = bytes.indexOf(needle); at !== -1; at = bytes.indexOf(needle, at + needle.length)) {
+      bytes.fill("*", at, at + needle.length);
+    }
+  }
+}
+
+/** How many of the last bytes are the beginning of a secret. */
+function startOfSecret(bytes: Buffer, needles: readonly Buffer[]): number {
+  let longest = 0;
+  for (const needle of needles) {
+    for (let length = Math.min(needle.length - 1, bytes.length); length > longest; length -= 1) {
+      if (bytes.subarray(bytes.length - length).equals(needle.subarray(0, length))) longest = length;
+    }
+  }
+  return longest;
+}
