@@ -3,8 +3,9 @@ import type { MethodOutcome, Outcome } from "./run-sweep.ts";
 const INTRODUCTION = `# The official client, method by method
 
 A test calls every method of \`@anthropic-ai/sdk\` for TypeScript under \`client.beta\`, \`client.messages\` and \`client.models\`
-on a Tandem server, has the compiler check the answers against the method's return type, and writes this page. Clients for
-other languages have the same methods under similar names.
+on a Tandem server, has the compiler check the answers against the method's return type, and writes this page. Answers of
+\`messages\` are not checked: they are the backend's, which Tandem passes on unchanged. Clients for other languages have the
+same methods under similar names.
 
 - **works**: the server answers as Anthropic's API does; differences are in the last column.
 - **a status**: the server refuses the call, with this sentence. No refusal is retried by the client.
