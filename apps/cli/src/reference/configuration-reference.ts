@@ -49,23 +49,35 @@ A number and a unit: \`500ms\`, \`30s\`, \`5m\`, \`2h\`, \`1d\`; at most 24 days
 /** Generates the reference of all config keys from the schema. */
 export function configurationReference(): string {
   const keys = configKeys();
-  const sections = keys.filter(({ type }) => type === "section");
-  const parts = sections.flatMap((section) => {
-    const settings = keys.filter(({ path, type }) => type !== "section" && parentOf(path) === section.path);
-    if (settings.length === 0) return [];
-    return [
-      `## \`${section.path}\`\n\n${section.description}\n`,
-      ["| key | default | meaning |", "| --- | --- | --- |", ...settings.map(row)].join("\n") + "\n",
-    ];
+  const aboutOf = (path: string): string => keys.find((key) => key.path === path)?.description ?? "";
+  const parts = keys.flatMap((key) => {
+    const about = key.description || aboutOf(parentOf(key.path));
+    if (key.type === "section") {
+      const settings = keys.filter(({ path, type }) => type !== "section" && parentOf(path) === key.path);
+      return part(key, about, settings);
+    }
+    const list = [about, "A list; each entry has these keys.", trust(key)].filter(Boolean).join(" ");
+    // Trust is decided for the list as a whole.
+    const entryKeys = key.entryKeys.map((each) => ({ ...each, needsTrust: false }));
+    return part(key, list, entryKeys);
   });
   return [INTRODUCTION, ...parts].join("\n");
+}
+
+function part({ path }: ConfigKey, about: string, settings: readonly ConfigKey[]): string[] {
+  if (settings.length === 0) return [];
+  return [
+    `## \`${path}\`\n\n${about}\n`,
+    ["| key | default | meaning |", "| --- | --- | --- |", ...settings.map(row)].join("\n") + "\n",
+  ];
 }
 
 const parentOf = (path: string) => path.slice(0, path.lastIndexOf("."));
 
 function row(key: ConfigKey): string {
   const name = key.path.slice(key.path.lastIndexOf(".") + 1);
-  const value = key.default === undefined ? "" : `\`${formatValue(key.default)}\``;
+  const value =
+    key.default === undefined ? (key.isRequired ? "required" : "") : `\`${formatValue(key.default) || '""'}\``;
   const notes = [key.description, allowed(key), trust(key)].filter(Boolean).join(" ");
   return `| \`${name}\` | ${value} | ${notes} |`;
 }
@@ -91,7 +103,7 @@ function allowed(key: ConfigKey): string {
     case "url":
       return "A URL.";
     case "list":
-      return "A list of texts.";
+      return key.entryKeys.length > 0 ? "A list; its keys are below." : "A list of texts.";
     case "section":
     case "text":
       return "";

@@ -234,13 +234,13 @@ export const configSchema = z.strictObject({
   storage: storage.prefault({}).describe("Storage of sessions, agents and files."),
   server: server.prefault({}).describe("The HTTP server of `tandem up`."),
   sessions: sessions.prefault({}).describe("Sessions."),
-  rules: rulesSection.default([]).describe("Rules for tool calls: `{tool, pattern, action}`."),
+  rules: rulesSection.default([]).describe("Rules for tool calls."),
   approvals: approvalsSection.prefault({}).describe("Approvals of tool calls."),
   budgets: budgetsSection.prefault({}).describe("Spending limits: `usd`, `tokens`, `seconds`, `turns`, `requests`."),
   notify: notifySection.prefault({}).describe("Notifications when a session needs approval, completes or fails."),
   webhooks: webhooksSection
     .default([])
-    .describe("Webhook endpoints: programs that are told of changes of sessions, agents and other resources."),
+    .describe("Webhook endpoints: URLs that receive changes of sessions, agents and other resources."),
   hooks: hooksSection.default([]).describe("Hooks: programs and URLs that check the actions of sessions."),
   mcpServers: mcpServersSection.default({}).describe("MCP servers that an agent can reference as `tandem:NAME`."),
   checkpoints: checkpointsSection.prefault({}).describe("Checkpoints for rewind."),

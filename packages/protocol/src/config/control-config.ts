@@ -9,7 +9,8 @@ import { WEBHOOK_EVENTS } from "../webhooks/webhook-event.ts";
 // Permissions, limits and notifications. Protective settings need trust as much as dangerous ones: an untrusted file must not
 // be able to remove them.
 
-export const rulesSection = z.array(rule).meta(needsTrust());
+// Without the API's schema name, so that the schema of the file describes the keys in place.
+export const rulesSection = z.array(z.strictObject(rule.shape)).meta(needsTrust());
 
 export const approvalsSection = z
   .strictObject({

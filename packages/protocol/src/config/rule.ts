@@ -23,7 +23,7 @@ export const rule = z
       .min(1)
       .optional()
       .describe("Pattern of the calls: a path, a command or a domain, with `*` and `**`."),
-    action: z.enum(RULE_ACTIONS),
+    action: z.enum(RULE_ACTIONS).describe("Decision about the calls."),
     reason: z.string().max(500).optional().describe("Reason for the rule, shown to users."),
   })
   .meta({ id: "Rule" });

@@ -12,6 +12,9 @@ export interface ConfigKey {
   allowed: readonly string[];
   /** As written in the file. Undefined if there is no default. */
   default: ConfigValue | undefined;
+  /** The keys of each entry, for a list whose entries have keys. Their paths begin at the entry. */
+  entryKeys: readonly ConfigKey[];
+  isRequired: boolean;
   minimum: number | undefined;
   maximum: number | undefined;
   /** Exclusive minimum. */
@@ -40,8 +43,12 @@ const node = z.object({
   [NEEDS_TRUST]: z.boolean().default(false),
   [HARMLESS_VALUES]: z.array(z.string()).default([]),
   [HARMLESS]: z.string().optional(),
+  required: z.array(z.string()).default([]),
   get properties() {
     return z.record(z.string(), node).optional();
+  },
+  get items() {
+    return node.optional();
   },
   /** Set for a section whose keys are user-chosen names. */
   get additionalProperties() {
@@ -112,17 +119,19 @@ function below(parent: Node, prefix: string): ConfigKey[] {
       [NEEDS_TRUST]: child[NEEDS_TRUST] || parent[NEEDS_TRUST] || child.format === SECRET_FORMAT,
       [HARMLESS]: child[HARMLESS] ?? parent[HARMLESS],
     };
-    return [describe(inherited, path)].concat(below(inherited, path));
+    return [describe(inherited, path, parent.required.includes(name))].concat(below(inherited, path));
   });
 }
 
-function describe(node: Node, path: string): ConfigKey {
+function describe(node: Node, path: string, isRequired: boolean): ConfigKey {
   return {
     path,
     description: node.description,
     type: typeOf(node),
     allowed: node.enum,
     default: node.default,
+    entryKeys: node.items ? below(node.items, "") : [],
+    isRequired,
     minimum: node.minimum,
     // zod emits the largest safe integer if there is no limit.
     maximum: node.maximum === Number.MAX_SAFE_INTEGER ? undefined : node.maximum,
