@@ -304,6 +304,7 @@ export {
   type UsageOfDay,
 } from "./api/overview.ts";
 export type { TestedCall } from "./api/rules.ts";
+export { refusedHost, sandboxHost, type RefusedHost, type SandboxHost } from "./api/sandbox.ts";
 export {
   triggerFilter,
   triggerVerification,

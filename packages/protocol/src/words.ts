@@ -108,6 +108,8 @@ export const AUDIT_KINDS = [
   "model.changed",
   "rule.added",
   "rule.removed",
+  "sandbox.host_allowed",
+  "sandbox.host_revoked",
   "trust.given",
   "trust.revoked",
   "webhook.created",

@@ -36,6 +36,7 @@ import { HostHooksTurnHook } from "./hooks/host-hooks-turn-hook.ts";
 import { OwnerUrls } from "./mcp/owner-urls.ts";
 import { MemoryStoreCatalogue } from "./memory/memory-store-catalogue.ts";
 import { MessagesService } from "./messages/messages-service.ts";
+import { HostGrants } from "./process/host-grants.ts";
 import { ToolDefinitions } from "./mcp/tool-definitions.ts";
 import { limitStore } from "./quotas/limit-store.ts";
 import { forgetOutputs } from "./mounts/collect-outputs.ts";
@@ -65,6 +66,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     clock: systemClock,
     ...options,
     hostServers: async (session) => [...((await options.hostServers?.(session)) ?? []), ...pushing(session)],
+    openHosts: (session) => hostGrants.open(session),
   };
   const { quotas } = settings;
   const store = quotas ? limitStore(given, quotas) : given;
@@ -101,6 +103,14 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     toolsOf: async (agent) =>
       agent === undefined ? resolveTools([{ type: "agent_toolset_20260401" }], []) : (await agents.get(agent)).tools,
     sessionOf: async (id) => ruledSession(await store.sessions.get(id), id, settings),
+  });
+  const hostGrants = new HostGrants({
+    records: store.records,
+    clock: settings.clock,
+    stateFolder,
+    note,
+    sessionOf: async (id) => ruledSession(await store.sessions.get(id), id, settings),
+    resolveFolder: (folder) => roots.resolve(folder),
   });
   const killSwitch = new KillSwitch(store.records, settings.clock);
   const spending = settings.spending ?? unlimited(settings.roots[0]!);
@@ -216,6 +226,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     forget: async (row) => {
       await forgetSession({ store, shelf: checkpoints.shelf, settings }, row);
       await rules.left(row.id);
+      await hostGrants.forget(row.id);
       await forgetOutputs(store.records, row.id);
       await repositories.tokens.forget(row.id);
       await forgetMemoryMounts(store.records, row.id);
@@ -272,6 +283,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     skills,
     memoryStores,
     trust: { of: async (folder) => trustView(await trustIn(settings, await roots.resolve(folder))) },
+    sandboxHosts: hostGrants,
     mcpServers: definitions,
     ownerUrls: new OwnerUrls(store),
     fleet: createFleet({

@@ -9,6 +9,7 @@ import type { OwnerUrls } from "./mcp/owner-urls.ts";
 import type { MemoryStores } from "./memory/memory-stores.ts";
 import type { McpServers } from "./mcp/tool-definitions.ts";
 import type { Messages } from "./messages/messages-service.ts";
+import type { SandboxHosts } from "./process/host-grants.ts";
 import type { Model } from "./process/turn-options.ts";
 import type { Agents } from "./resources/agents.ts";
 import type { Environments } from "./resources/environments.ts";
@@ -55,6 +56,7 @@ export interface Engine {
   readonly audit: Audit;
   readonly worktrees: Worktrees;
   readonly trust: Trust;
+  readonly sandboxHosts: SandboxHosts;
   readonly mcpServers: McpServers;
   /** URLs of MCP servers that the server's owner named in a session's request. */
   readonly ownerUrls: Pick<OwnerUrls, "add">;

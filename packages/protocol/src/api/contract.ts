@@ -27,6 +27,7 @@ import { overviewApi } from "./overview.ts";
 import { metricsApi } from "./context/metrics.ts";
 import { proposalsApi } from "./context/proposals.ts";
 import { rulesApi } from "./rules.ts";
+import { sandboxApi } from "./sandbox.ts";
 import { sessionEventsApi } from "./sessions/session-events.ts";
 import { sessionFolderApi } from "./sessions/session-folder.ts";
 import { sessionLogApi } from "./sessions/session-log.ts";
@@ -105,6 +106,7 @@ export const CONTRACT = {
   ...overviewApi,
   ...proposalsApi,
   ...rulesApi,
+  ...sandboxApi,
   ...sessionEventsApi,
   ...sessionFolderApi,
   ...sessionLogApi,

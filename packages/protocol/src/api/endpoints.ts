@@ -212,6 +212,9 @@ export const ENDPOINTS = {
   "rules.create": "POST /v1/rules",
   "rules.test": "POST /v1/rules/test",
   "rules.delete": "DELETE /v1/rules/:rule_id",
+  "sandbox.hosts.list": "GET /v1/sandbox/hosts",
+  "sandbox.hosts.create": "POST /v1/sandbox/hosts",
+  "sandbox.hosts.delete": "DELETE /v1/sandbox/hosts/:sandbox_host_id",
   "openapi.retrieve": "GET /openapi.json",
 } as const;
 

@@ -29,6 +29,7 @@ import { overviewRoutes } from "./routes/sessions/overview-routes.ts";
 import { proposalRoutes } from "./routes/context/proposal-routes.ts";
 import { sessionCommandRoutes } from "./routes/sessions/session-command-routes.ts";
 import { ruleRoutes } from "./routes/sessions/rule-routes.ts";
+import { sandboxRoutes } from "./routes/sessions/sandbox-routes.ts";
 import { sessionEventRoutes } from "./routes/sessions/session-event-routes.ts";
 import { sessionFolderRoutes } from "./routes/sessions/session-folder-routes.ts";
 import { sessionHistoryRoutes } from "./routes/sessions/session-history-routes.ts";
@@ -88,6 +89,7 @@ const described: readonly Route[] = [
   ...proposalRoutes,
   ...jobRoutes,
   ...ruleRoutes,
+  ...sandboxRoutes,
 ];
 
 let document: unknown;

@@ -155,6 +155,7 @@ export class MemoryEngine {
         redact: nothing,
         adoptFormer: async () => undefined,
       },
+      sandboxHosts: { list: async () => ({ data: [], refused: [] }), allow: nothing, revoke: nothing },
       rules: {
         add: nothing,
         remove: nothing,

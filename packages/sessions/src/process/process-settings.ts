@@ -13,6 +13,7 @@ import type { HookSettings } from "../hooks/pin-hooks.ts";
 import type { HostSettings } from "../host/host-settings.ts";
 import type { McpSettings } from "../mcp/mcp-settings.ts";
 import type { TrustSettings } from "../trust/folder-trust.ts";
+import type { SessionHosts } from "./host-grants.ts";
 import type { SandboxSettings } from "./sandbox-settings.ts";
 import type { ModelSettings } from "./turn-options.ts";
 
@@ -32,6 +33,8 @@ export interface ProcessSettings
   credential: () => Promise<Credential>;
   deadlines: ConversationSetup["deadlines"];
   sandbox?: SandboxSettings;
+  /** The hosts that people allowed to a session. The engine sets it. */
+  openHosts?: (session: { id: string; folder: string }) => Promise<SessionHosts>;
   /** A limit on processes, shared with other engines. */
   processes?: PoolLimit;
   openConversation: (setup: ConversationSetup, host: ConversationHost, transcripts: TranscriptStore) => Conversation;

@@ -50,6 +50,7 @@ export const BODIES: Record<string, (ids: Ids) => unknown> = {
   "proposals.answer": () => ({ decision: "x", answer: "taken" }),
   "jobs.create": ({ session_id }) => ({ kind: "memory", params: { session: session_id } }),
   "rules.create": ({ session_id }) => ({ tool: "Bash", action: "deny", scope: "session", of: session_id }),
+  "sandbox.hosts.create": ({ session_id }) => ({ host: "example.com", session_id }),
   "rules.test": ({ session_id }) => ({ call: "Bash(ls)", session_id }),
   "messages.create": () => ({ model: "sonnet", max_tokens: 1, messages: [{ role: "user", content: "Hello" }] }),
   "messages.countTokens": () => ({ model: "sonnet", messages: [{ role: "user", content: "Hello" }] }),
@@ -81,5 +82,6 @@ export const QUERIES: Record<string, (ids: Ids) => Record<string, string>> = {
   "context.graph.retrieve": () => ({ table: "main.heron" }),
   "context.passages.list": () => ({ citation: "heron" }),
   "context.memories.list": ({ session_id }) => ({ session: session_id! }),
+  "sandbox.hosts.list": ({ session_id }) => ({ session_id: session_id! }),
   "rules.list": ({ session_id }) => ({ scope: "session", of: session_id! }),
 };

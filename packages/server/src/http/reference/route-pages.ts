@@ -19,6 +19,7 @@ const SERVER = new Set([
   "notifications",
   "openapi",
   "rules",
+  "sandbox",
   "status",
   "tenant",
   "tenants",
