@@ -38,7 +38,7 @@ test.each([
     "mounts",
   ],
   ["error: could not lock config file .git/config: Read-only file system", "path", ".git/config", "git -c"],
-  ["curl: (56) CONNECT tunnel failed, response 403", "host", "a host", "tandem sandbox allow"],
+  ["curl: (56) CONNECT tunnel failed, response 403", "host", "HOST", "tandem sandbox allow"],
   ["The sandbox does not allow the host evil.example.", "host", "evil.example", "tandem sandbox allow evil.example"],
   ["curl: (6) Could not resolve host: example.com", "host", "example.com", "HTTPS_PROXY"],
   ["TypeError: fetch failed: getaddrinfo EAI_AGAIN api.example.com", "host", "api.example.com", "HTTPS_PROXY"],

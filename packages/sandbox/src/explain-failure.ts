@@ -1,11 +1,13 @@
 import type { SandboxViolationKind } from "@tandem/protocol";
 
 /** What the sandbox blocked, in one sentence for the rule and one for the fix. */
-export interface BlockedAction {
+interface BlockedAction {
   kind: SandboxViolationKind;
   target: string;
   rule: string;
   fix: string;
+  /** The proxy has reported it already. */
+  isReported?: true;
 }
 
 interface FailurePlace {
@@ -70,6 +72,14 @@ const action = (kind: SandboxViolationKind, target: string, rule: string, fix: s
   fix,
 });
 
+const refusedByProxy = (host: string, rule: string): BlockedAction => ({
+  kind: "host",
+  target: host,
+  rule,
+  fix: `The user can allow it on the session's page, or with: tandem sandbox allow ${host}`,
+  isReported: true,
+});
+
 const noDirectNetwork = (host: string): BlockedAction =>
   action(
     "host",
@@ -81,22 +91,11 @@ const noDirectNetwork = (host: string): BlockedAction =>
 /** The first row that matches explains the failure, so specific rows come first. */
 const ROWS: readonly Row[] = [
   row(String.raw`The sandbox (?:does not allow the host|allows) ${HOST}`, ({ host = "" }) =>
-    action(
-      "host",
-      host,
-      `The sandbox does not allow the host ${host}.`,
-      `The user can allow it on the session's page, or with: tandem sandbox allow ${host}`,
-    ),
+    refusedByProxy(host, `The sandbox does not allow the host ${host}.`),
   ),
   row(
     String.raw`(?:response 403|HTTP code 403 from proxy|statusCode=403|Tunnel connection failed: 403|proxy.{0,40}403)`,
-    () =>
-      action(
-        "host",
-        "a host",
-        "The sandbox's proxy refused the connection, because the host is not allowed.",
-        "The user can allow the host on the session's page, or with: tandem sandbox allow HOST",
-      ),
+    () => refusedByProxy("HOST", "The sandbox's proxy refused the connection, because the host is not allowed."),
   ),
   row(String.raw`docker\.sock|Cannot connect to the Docker daemon|podman\.sock`, () =>
     action(

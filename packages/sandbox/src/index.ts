@@ -1,3 +1,4 @@
+export { explainFailure } from "./explain-failure.ts";
 export { SandboxError, wallMissing } from "./sandbox-error.ts";
 export type { Mount, SandboxLimits, SandboxPlan, Wall, WallOff, WallOn, WallProblem } from "./sandbox-plan.ts";
 export type { ApiUpstream, ApiUsage } from "./proxy/api-forwarder.ts";

@@ -250,6 +250,8 @@ export interface ConversationHost {
   starting?(call: ToolCallRequest): Promise<void>;
   /** Called after a tool has run. Its context is added to the result for the model. */
   afterTool?(call: ToolCallRequest & { result: unknown }): Promise<{ context?: string }>;
+  /** Called after a tool has failed. Its context is added to the error for the model. */
+  afterFailure?(call: ToolCallRequest & { error: string }): Promise<{ context?: string }>;
   /** Called for each custom tool call, once the use event is emitted. */
   callCustomTool(call: ToolCallRequest): Promise<{ content: ToolResultContent[]; isError: boolean }>;
 }

@@ -271,6 +271,23 @@ export class Gate {
     return { hookSpecificOutput: { hookEventName: "PostToolUse", additionalContext: context } };
   };
 
+  /** Whether the host has a hook for failures. */
+  get asksAfterFailure(): boolean {
+    return this.#host.afterFailure !== undefined;
+  }
+
+  /** For `PostToolUseFailure`: adds the host's explanation to the error for the model. */
+  readonly afterFailure: HookCallback = async (input, _toolUseId, { signal }) => {
+    if (input.hook_event_name !== "PostToolUseFailure" || !this.#host.afterFailure) return {};
+    const call = this.#announced.get(input.tool_use_id);
+    if (!call) return {};
+    const tool = nameTool(input.tool_name, this.#names);
+    const request = this.#request(input.tool_use_id, call, { ...tool, input: call.input }, signal);
+    const { context } = await this.#host.afterFailure({ ...request, error: input.error });
+    if (context === undefined) return {};
+    return { hookSpecificOutput: { hookEventName: "PostToolUseFailure", additionalContext: context } };
+  };
+
   /** Resolves when the transcript store has a call, or after a timeout. */
   async untilStored(toolUseId: string, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted) return;

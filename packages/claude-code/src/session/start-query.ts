@@ -77,6 +77,7 @@ export function startQuery(
       hooks: {
         PreToolUse: [{ hooks: [gate.beforeTool], timeout: APPROVAL_TIMEOUT_MS / 1_000, onFailure: "block" }],
         ...(gate.asksAfter && { PostToolUse: [{ hooks: [gate.afterTool], timeout: APPROVAL_TIMEOUT_MS / 1_000 }] }),
+        ...(gate.asksAfterFailure && { PostToolUseFailure: [{ hooks: [gate.afterFailure], timeout: 10 }] }),
       },
       canUseTool: gate.canUseTool,
       sessionStore: parts.transcripts,

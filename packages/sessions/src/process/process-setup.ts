@@ -7,6 +7,7 @@ import { OwnerUrls } from "../mcp/owner-urls.ts";
 import type { ToolDefinitions } from "../mcp/tool-definitions.ts";
 import { folderServer, agentServer, type SessionMcpServer } from "../mcp/session-mcp-server.ts";
 import { SessionServers } from "../mcp/session-servers.ts";
+import { explainBlocked } from "./explain-blocked.ts";
 import { sandboxFor } from "./sandbox.ts";
 import type { FolderTrust } from "../trust/folder-trust.ts";
 import { storeSkills } from "../trust/store-skills.ts";
@@ -21,7 +22,7 @@ export interface ProcessSetup extends AsyncDisposable {
   events: SessionEventBody[];
   /** Adjusts a decision about a call by its MCP server. */
   judge(call: { mcpServer?: string }, decision: Decision): Decision;
-  hooks: Pick<ConversationHost, "beforeTool" | "afterTool">;
+  hooks: Pick<ConversationHost, "beforeTool" | "afterTool" | "afterFailure">;
 }
 
 export async function openProcessSetup(
@@ -62,7 +63,10 @@ export async function openProcessSetup(
       ...(isNews ? servers.events : []),
     ],
     judge: (call, decision) => servers.decide(call, decision),
-    hooks: toolHooks(row, settings, around.write),
+    hooks: {
+      ...toolHooks(row, settings, around.write),
+      ...(sandbox.on && { afterFailure: explainBlocked(settings, around.write) }),
+    },
     [Symbol.asyncDispose]: () => servers[Symbol.asyncDispose](),
   };
 }

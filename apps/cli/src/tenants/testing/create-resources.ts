@@ -58,6 +58,7 @@ export async function createResources(stage: Stage, token: string): Promise<Ids>
   await post(`${hooked}/test`, undefined);
   const deliveries = await get(`${hooked}/deliveries`);
   const rule = await post("/v1/rules", { tool: "Bash", pattern: MARK, action: "deny", reason: MARK });
+  const host = await post("/v1/sandbox/hosts", { host: `${MARK}.example`, session_id: session.body.id });
   const known = await post("/v1/context/memories", { text: `The heron is called ${MARK}.` });
   const job = await post("/v1/jobs", { kind: "memory", params: { session: session.body.id } });
   const proposals = await until(
@@ -93,6 +94,7 @@ export async function createResources(stage: Stage, token: string): Promise<Ids>
     memory_id: memory.body.id,
     memory_version_id: first(versions),
     rule_id: rule.body.id,
+    sandbox_host_id: host.body.id,
     job_id: job.body.id,
     proposal_id: first(proposals),
     tenant_id: "acme",
