@@ -1,6 +1,9 @@
 export { explainFailure } from "./explain-failure.ts";
+export { inheritedDescriptors } from "./inherited-descriptors.ts";
+export { inSandbox, type SandboxedCommand, type SandboxStart } from "./in-sandbox.ts";
+export { limitsInForce, type LimitInForce } from "./limits.ts";
+export { knownWall, probeWall } from "./probe-wall.ts";
 export { SandboxError, wallMissing } from "./sandbox-error.ts";
-export type { Mount, SandboxLimits, SandboxPlan, Wall, WallOff, WallOn, WallProblem } from "./sandbox-plan.ts";
 export type { ApiUpstream, ApiUsage } from "./proxy/api-forwarder.ts";
 export type { ApiGateway, ApiGatewayOptions } from "./proxy/api-gateway.ts";
 export { caVariables } from "./proxy/ca-trust.ts";
@@ -12,3 +15,17 @@ export type { InjectedCredential } from "./proxy/injected-credential.ts";
 export type { SocketOwner } from "./proxy/listen-on-socket.ts";
 export { openApiGateway, openEgress, openPortForward, openPortListener } from "./proxy/open-proxies.ts";
 export { isPrivateAddress } from "./proxy/private-address.ts";
+export type {
+  HostMount,
+  LinkMount,
+  Mount,
+  OsUser,
+  SandboxLimits,
+  SandboxPlan,
+  TextMount,
+  Wall,
+  WallOff,
+  WallOn,
+  WallProblem,
+} from "./sandbox-plan.ts";
+export { gitIdentity, sessionMounts, type SessionPlace } from "./session-mounts.ts";

@@ -1,11 +1,27 @@
+import type { Processor } from "./seccomp-filter.ts";
+
+/** One path inside: of the host, a generated read-only file, or a symbolic link. */
+export type Mount = HostMount | TextMount | LinkMount;
+
 /** A host path that is visible inside. */
-export interface Mount {
+export interface HostMount {
   from: string;
   /** Another path inside; else the same path as outside. */
   at?: string;
   access: "read" | "write";
   /** Skipped if the host does not have it. */
   optional?: boolean;
+}
+
+export interface TextMount {
+  text: string;
+  at: string;
+}
+
+export interface LinkMount {
+  /** The target, as `ln -s` takes it. */
+  link: string;
+  at: string;
 }
 
 /** Upper bounds for one sandbox. `limitsInForce` says which of them bind on this machine. */
@@ -31,7 +47,12 @@ export interface SandboxPlan {
   relays: readonly { port: number; to: string }[];
   limits: SandboxLimits;
   /** The OS user that runs the program. Only a server that is root can set it. */
-  user?: { uid: number; gid: number };
+  user?: OsUser;
+}
+
+export interface OsUser {
+  uid: number;
+  gid: number;
 }
 
 /** Causes of a missing sandbox. */
@@ -55,6 +76,9 @@ export interface WallOn {
   bwrap: string;
   /** The path of socat. Without it, the sandbox has no network besides the API. */
   socat?: string;
+  /** The path of prlimit. Without it, a sandbox has no limits but the size of `/tmp`. */
+  prlimit?: string;
+  processor: Processor;
   /** False in gVisor, which lacks the setting that forbids user namespaces. The seccomp filter forbids them there. */
   disablesUserNamespaces: boolean;
 }

@@ -6,9 +6,10 @@ import { join } from "node:path";
 import { Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
-import { OwnedProcess, type OwnedCommand } from "./owned-process.ts";
+import { OwnedProcess } from "./owned-process.ts";
 import { ProcessLedger } from "./process-ledger.ts";
 import { processNamespace } from "./process-namespace.ts";
+import type { OwnedCommand } from "./start-line.ts";
 
 const SETTING = "TANDEM_PROCESS_NAMESPACE";
 /** A command with a child in a session of its own, which `nohup` protects from the end of its parent. */

@@ -1,12 +1,12 @@
 import { spawn, type ChildProcess, type ChildProcessByStdio } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { closeSync, openSync, writeFileSync } from "node:fs";
 import { Socket } from "node:net";
-import { constants } from "node:os";
+import { constants, devNull } from "node:os";
 import type { Readable, Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ProcessLedger } from "./process-ledger.ts";
-import { findProgram, inNamespace, processNamespace, programPid } from "./process-namespace.ts";
+import { programPid } from "./process-namespace.ts";
 import {
   haltTree,
   isSame,
@@ -17,33 +17,18 @@ import {
   sendSignal,
   startTime,
 } from "./process-tree.ts";
+import { NICENESS, startLine, type OwnedCommand } from "./start-line.ts";
 
 /** A process in an uninterruptible system call cannot be killed; do not wait for it forever. */
 const GONE_MS = 5_000;
 const LOOK_MS = 5;
 const STATUS_MS = 200;
-/** Enough for the server to renew its leases in time. With 10, one busy program beside it starves the agents. */
-const NICENESS = 5;
 
 /** Owned processes that run, killed on a normal exit of this process. */
 const running = new Set<OwnedProcess>();
 process.on("exit", () => {
   for (const owned of running) owned.kill();
 });
-
-export interface OwnedCommand {
-  command: string;
-  args: readonly string[];
-  cwd?: string | undefined;
-  /** The complete environment. */
-  env: Readonly<Record<string, string | undefined>>;
-  /** Further descriptors to open as pipes. */
-  pipes?: readonly number[];
-  /** Runs with lower CPU priority. */
-  yields?: boolean;
-  /** See `Command` of the namespace. */
-  pidFolders?: readonly string[];
-}
 
 /**
  * A program that ends with this process, together with all its descendants: in a pid namespace where the machine has them,
@@ -60,32 +45,33 @@ export class OwnedProcess {
   #paused: number[] = [];
 
   /** Throws if the ledger cannot be written: the process would survive a crash of this one. */
-  constructor(ledger: ProcessLedger, { command, args, cwd, env, pipes = [], yields, pidFolders = [] }: OwnedCommand) {
-    const namespace = processNamespace();
-    const statusDescriptor = Math.max(2, ...pipes) + 1;
-    // Without the program, the spawn fails with its usual error instead of one of bubblewrap.
-    const isFound = findProgram(command, env["PATH"] ?? "", cwd) !== undefined;
-    const isWrapped = namespace.on && isFound;
-    const wrapped = isWrapped
-      ? inNamespace(namespace, { command, args, pidFolders, statusDescriptor })
-      : { command, args };
-    if (!isWrapped) this.#marker = newMarker();
-    if (!isWrapped && isFound) ledger.guard();
-    const stdio: "pipe"[] = ["pipe", "pipe", "pipe"];
-    for (const descriptor of [...pipes, ...(isWrapped ? [statusDescriptor] : [])]) stdio[descriptor] = "pipe";
-    // Before it starts: a priority set later would miss the processes that it has started by then.
-    const line = yields && isFound ? nice(wrapped) : wrapped;
+  constructor(ledger: ProcessLedger, command: OwnedCommand) {
+    const line = startLine(command);
+    if (!line.isWrapped) this.#marker = newMarker();
+    if (!line.isWrapped && line.isFound) ledger.guard();
+    const { statusDescriptor, feeds } = line;
+    const nothing = openSync(devNull, "r+");
+    const piped = new Set([0, 1, 2, ...(command.pipes ?? []), ...feeds.map((feed) => feed.descriptor)]);
+    if (line.isWrapped) piped.add(statusDescriptor);
+    const stdio = Array.from({ length: Math.max(...piped, ...line.covered) + 1 }, (_, descriptor) =>
+      piped.has(descriptor) ? "pipe" : line.covered.includes(descriptor) ? nothing : "ignore",
+    );
+    // The first three are pipes.
     this.process = spawn(line.command, [...line.args], {
-      cwd,
-      env: { ...env, ...(this.#marker && { [MARKER_VARIABLE]: this.#marker }) },
+      cwd: line.cwd,
+      env: { ...line.env, ...(this.#marker && { [MARKER_VARIABLE]: this.#marker }) },
       stdio,
       detached: true,
-    });
+      ...line.user,
+    }) as ChildProcessByStdio<Writable, Readable, Readable>;
+    closeSync(nothing);
+    for (const { descriptor, bytes } of feeds) this.#feed(descriptor, bytes);
+    const { yields } = command;
     const { pid } = this.process;
     if (yields && pid !== undefined) lowerGroupPriority(pid);
     // A namespaced program is signalled itself: bubblewrap would kill everything at once on any signal.
     this.process.kill = (signal) => this.signal(typeof signal === "string" ? signal : "SIGTERM");
-    const status = isWrapped ? this.#readStatus(statusDescriptor) : Promise.resolve();
+    const status = line.isWrapped ? this.#readStatus(statusDescriptor) : Promise.resolve();
     this.gone = new Promise((resolve) => {
       const end = async (): Promise<void> => {
         if (pid !== undefined) {
@@ -161,6 +147,15 @@ export class OwnedProcess {
     if (!this.hasExited) sendSignal(-pid, "SIGKILL");
   }
 
+  /** If bubblewrap fails before it reads them, its exit says so. */
+  #feed(descriptor: number, bytes: Buffer): void {
+    const channel = (this.process as ChildProcess).stdio[descriptor];
+    if (!(channel instanceof Socket)) return;
+    channel.on("error", () => {});
+    channel.end(bytes);
+    channel.unref();
+  }
+
   async #readStatus(descriptor: number): Promise<void> {
     const channel = (this.process as ChildProcess).stdio[descriptor];
     if (!(channel instanceof Socket)) return;
@@ -198,11 +193,6 @@ export async function settledWithin(ms: number, work: Promise<unknown>): Promise
   await Promise.race([work, sleep(ms, undefined, { signal: timer.signal })]);
   timer.abort();
 }
-
-const nice = ({ command, args }: { command: string; args: readonly string[] }) => ({
-  command: "nice",
-  args: ["-n", String(NICENESS), command, ...args],
-});
 
 /** Without cgroups, Linux schedules a session leader by its autogroup's nice value only. */
 function lowerGroupPriority(pid: number): void {

@@ -1,0 +1,99 @@
+import { existsSync, globSync, lstatSync, mkdirSync, readFileSync, realpathSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { SandboxError } from "./sandbox-error.ts";
+import type { Mount } from "./sandbox-plan.ts";
+
+/** Git runs programs that these name, also when a person runs it outside. `info` has attributes, which choose filters. */
+const FOLDERS = ["hooks", "info"];
+const FILES = ["config", "config.worktree"];
+/** Repositories of submodules, which may be nested. */
+const SUBMODULES = ["modules/**/config"];
+
+/**
+ * The repository of a folder: writable, so that the agent can commit, but with read-only hooks and configuration. A mount of
+ * its own cannot be renamed, which would get round the others. Nothing here trusts the folder: an earlier run may have
+ * written it.
+ */
+export function gitMounts(folder: string): Mount[] {
+  const entry = join(folder, ".git");
+  const kind = lstatSync(entry, { throwIfNoEntry: false });
+  if (kind === undefined) return [];
+  if (kind.isSymbolicLink()) throw linked(entry);
+  if (kind.isDirectory()) return isRepository(entry) ? repositoryMounts(entry) : [];
+  const worktree = worktreeOf(entry);
+  return worktree ? worktreeMounts(entry, worktree) : [];
+}
+
+function repositoryMounts(git: string): Mount[] {
+  for (const name of FOLDERS) {
+    // A folder that does not exist cannot be protected: the agent would create it.
+    if (!isThere(join(git, name))) mkdirSync(join(git, name));
+  }
+  const protectedPaths = [...FOLDERS, ...FILES].map((name) => join(git, name)).filter(isThere);
+  return [{ from: git, access: "write" }, ...protectedPaths.map(readOnly), ...submoduleMounts(git)];
+}
+
+const submoduleMounts = (git: string): Mount[] =>
+  globSync(SUBMODULES, { cwd: git })
+    .map((file) => dirname(join(git, file)))
+    .filter((module) => isRepository(module) && realpathSync(module) === module)
+    .flatMap((module) =>
+      ["config", "hooks"]
+        .map((name) => join(module, name))
+        .filter(isThere)
+        .map(readOnly),
+    );
+
+/** Commits need the common folder: objects, refs and logs are shared. Other worktrees are read-only. */
+function worktreeMounts(entry: string, { git, common }: Worktree): Mount[] {
+  return [
+    ...repositoryMounts(common),
+    readOnly(join(common, "worktrees")),
+    { from: git, access: "write" },
+    ...["gitdir", "commondir", "config.worktree"]
+      .map((name) => join(git, name))
+      .filter(isThere)
+      .map(readOnly),
+    readOnly(entry),
+  ];
+}
+
+interface Worktree {
+  /** `REPOSITORY/worktrees/NAME`. */
+  git: string;
+  common: string;
+}
+
+/**
+ * The repository that a `.git` file names. Undefined unless the repository names this file too: an agent can write any path
+ * into its own file, and the mount would show it.
+ */
+function worktreeOf(entry: string): Worktree | undefined {
+  try {
+    const git = resolve(dirname(entry), /^gitdir: (.+)$/m.exec(readFileSync(entry, "utf8"))![1]!);
+    const common = dirname(dirname(git));
+    const isReal = realpathSync(git) === git && basename(dirname(git)) === "worktrees";
+    const isKnown = realpathSync(readFileSync(join(git, "gitdir"), "utf8").trim()) === realpathSync(entry);
+    const isCommon = resolve(git, readFileSync(join(git, "commondir"), "utf8").trim()) === common;
+    return isReal && isKnown && isCommon && isRepository(common) ? { git, common } : undefined;
+  } catch {
+    // Not a worktree: a submodule, a broken file, or something else.
+    return undefined;
+  }
+}
+
+const isRepository = (git: string): boolean => ["HEAD", "objects", "refs"].every((name) => existsSync(join(git, name)));
+
+/** Refuses links: the mount would show their target. */
+function isThere(path: string): boolean {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found?.isSymbolicLink()) throw linked(path);
+  return found !== undefined;
+}
+
+const readOnly = (from: string): Mount => ({ from, access: "read" });
+
+const linked = (path: string): SandboxError =>
+  new SandboxError("sandbox_link", `The sandbox cannot protect ${path}, because it is a symbolic link.`, {
+    fix: `Replace the link by its target. For shared hooks, use git's setting core.hooksPath instead.`,
+  });

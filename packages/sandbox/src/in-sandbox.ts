@@ -1,0 +1,114 @@
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
+import { baseView } from "./base-view.ts";
+import { canReach } from "./can-reach.ts";
+import { limitFlags } from "./limits.ts";
+import { checkDestinations } from "./check-destinations.ts";
+import type { Mount, SandboxPlan, WallOn } from "./sandbox-plan.ts";
+import { seccompFilter } from "./seccomp-filter.ts";
+import { wallFlags } from "./wall-flags.ts";
+
+export interface SandboxedCommand {
+  command: string;
+  args: readonly string[];
+  /** A path inside. */
+  cwd?: string | undefined;
+  /** The complete environment inside. */
+  env: Readonly<Record<string, string | undefined>>;
+  /** The descriptor on which bubblewrap reports the pid of the namespace's init. */
+  statusDescriptor: number;
+  /** The first of the free descriptors, for `feeds`. */
+  firstDescriptor: number;
+}
+
+/** How to start a sandboxed program. */
+export interface SandboxStart {
+  command: string;
+  args: readonly string[];
+  /** Of bubblewrap itself. The program can read it in /proc/1/environ, so it has nothing but PATH. */
+  env: { PATH?: string };
+  /** Bytes for the descriptors from which bubblewrap reads its arguments, the filter and generated files. */
+  feeds: readonly { descriptor: number; bytes: Buffer }[];
+}
+
+/** Starts the relays, waits until they listen, and replaces itself by the program. Relays inherit no pipe of the program. */
+const RELAY_START = `
+n=$1; shift
+while [ "$n" -gt 0 ]; do
+  "$1" "TCP-LISTEN:$2,bind=127.0.0.1,fork,reuseaddr" "UNIX-CONNECT:$3" </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
+  i=0; h=$4
+  while [ "$i" -lt 200 ]; do
+    while read -r _ l _ s _; do [ "$l" = "$h" ] && [ "$s" = 0A ] && i=999; done </proc/net/tcp
+    [ "$i" -lt 200 ] && i=$((i+1)) && sleep 0.01
+  done
+  shift 4; n=$((n-1))
+done
+exec "$@"`;
+
+/**
+ * The command line that runs a program in a sandbox. Bubblewrap reads its arguments from a descriptor, so that the program
+ * does not find the host's paths and variables in /proc/1/cmdline. Exit codes pass; a signal becomes 128 plus its number.
+ * Throws a `SandboxError` if a mount cannot be made safely.
+ */
+export function inSandbox(wall: WallOn, plan: SandboxPlan, command: SandboxedCommand): SandboxStart {
+  const feeds: { descriptor: number; bytes: Buffer }[] = [];
+  const feed = (bytes: Buffer): string => {
+    const descriptor = command.firstDescriptor + feeds.length;
+    feeds.push({ descriptor, bytes });
+    return String(descriptor);
+  };
+  const mounts = plan.mounts.filter((mount) => !("from" in mount && mount.optional) || isUsable(mount.from, plan));
+  checkDestinations(plan.home, mounts);
+  const { PATH: path } = command.env;
+  const flags = [
+    ...wallFlags(wall),
+    "--json-status-fd",
+    String(command.statusDescriptor),
+    "--seccomp",
+    feed(seccompFilter(wall.processor)),
+    ...Object.entries(command.env).flatMap(([name, value]) => (value === undefined ? [] : ["--setenv", name, value])),
+    ...baseView(plan.limits.tmpMb),
+    "--bind",
+    plan.home.from,
+    plan.home.at,
+    ...mounts.flatMap((mount) => mountFlags(mount, feed)),
+    ...plan.sockets.flatMap(({ from, at }) => ["--ro-bind", from, at]),
+    "--remount-ro",
+    "/run",
+    "--remount-ro",
+    "/",
+    ...(command.cwd === undefined ? [] : ["--chdir", command.cwd]),
+  ];
+  const args = feed(Buffer.from(flags.map((flag) => `${flag}\0`).join("")));
+  const program = [command.command, ...command.args];
+  return {
+    command: wall.bwrap,
+    args: ["--args", args, "--", ...limitFlags(wall, plan.limits), ...relayStart(wall, plan.relays), ...program],
+    env: path === undefined ? {} : { PATH: path },
+    feeds,
+  };
+}
+
+/** Toolchains in the home of the server's user, for example, are closed to other users. */
+const isUsable = (path: string, { user }: SandboxPlan): boolean =>
+  existsSync(path) && (user === undefined || canReach(path, user));
+
+function mountFlags(mount: Mount, feed: (bytes: Buffer) => string): string[] {
+  if ("text" in mount) {
+    // Without these, bubblewrap makes the file and its folder private to its user.
+    const file = feed(Buffer.from(mount.text));
+    return ["--perms", "0755", "--dir", dirname(mount.at), "--perms", "0644", "--ro-bind-data", file, mount.at];
+  }
+  if ("link" in mount) return ["--symlink", mount.link, mount.at];
+  return [mount.access === "write" ? "--bind" : "--ro-bind", mount.from, mount.at ?? mount.from];
+}
+
+/** Without socat, the ports refuse connections. */
+function relayStart({ socat }: WallOn, relays: SandboxPlan["relays"]): string[] {
+  if (socat === undefined || relays.length === 0) return [];
+  const each = relays.flatMap(({ port, to }) => [socat, String(port), to, listening(port)]);
+  return ["/bin/sh", "-c", RELAY_START, "sh", String(relays.length), ...each];
+}
+
+/** 127.0.0.1:PORT in the format of /proc/net/tcp, in the byte order of x64 and arm64. */
+const listening = (port: number): string => `0100007F:${port.toString(16).toUpperCase().padStart(4, "0")}`;
