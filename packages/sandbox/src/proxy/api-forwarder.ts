@@ -102,12 +102,16 @@ export class ApiForwarder {
     const { limits } = this.#options;
     const answered = new Promise<IncomingMessage>((resolve, reject) => {
       sent.once("response", resolve);
-      sent.once("error", reject);
+      sent.on("error", reject);
       sent.once("close", () => reject(new ApiError(502, "The API closed the connection.")));
     });
-    const uploaded = pipeline(request, boundedBody(limits), sent);
-    // An early answer, such as a 413, is valid although the body was not read.
-    uploaded.catch((error: unknown) => sent.destroy(error instanceof Error ? error : undefined));
+    // `pipeline` would destroy the client's connection on an error, which still needs an answer.
+    const body = boundedBody(limits);
+    body.once("error", (error) => {
+      request.unpipe(body);
+      sent.destroy(error);
+    });
+    request.pipe(body).pipe(sent);
     return answered;
   }
 

@@ -60,8 +60,9 @@ export function isUnreachable(address: string): boolean {
  * Asks the DNS servers of the host. Unlike the system's `getaddrinfo`, this does not occupy threads that the server needs for its
  * files, and it never adds a search domain.
  */
-export function createResolver(): ResolveName {
+export function createResolver(servers?: readonly string[]): ResolveName {
   const resolver = new dns.Resolver({ timeout: 3_000, tries: 2 });
+  if (servers) resolver.setServers(servers);
   return async (host) => {
     const found = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
     return found.flatMap((each) => (each.status === "fulfilled" ? each.value : []));

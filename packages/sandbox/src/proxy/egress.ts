@@ -31,7 +31,7 @@ export interface EgressOptions {
   owner?: SocketOwner;
   resolve?: ResolveName;
   isPrivate?: (address: string) => boolean;
-  /** Additional roots for hosts with a credential. */
+  /** Replaces the trusted roots of hosts with a credential, in tests. */
   ca?: readonly string[];
   limits?: Partial<EgressLimits>;
   now?: () => number;

@@ -14,7 +14,7 @@ export interface Forwarding {
   credentials: readonly InjectedCredential[];
   /** Connections of one tunnel. Without it, each request has its own. */
   agent?: Agent;
-  /** Additional roots for the upstream's certificate. */
+  /** Replaces the trusted roots, in tests. */
   ca?: readonly string[];
   idleMs: number;
 }
@@ -49,10 +49,11 @@ export async function forwardHttp(
     response.once("close", () => sent.destroy());
     const answered = new Promise<IncomingMessage>((resolve, reject) => {
       sent.once("response", resolve);
-      sent.once("error", reject);
+      sent.on("error", reject);
       sent.once("close", () => reject(new Error("closed")));
     });
-    pipeline(request, sent).catch(() => sent.destroy());
+    // `pipeline` would destroy the client's connection on an error, which still needs an answer.
+    request.pipe(sent);
     const answer = await answered;
     const returned = endToEnd(headerPairs(answer.rawHeaders));
     response.writeHead(

@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { connect, createServer, type LookupFunction, type Server, type Socket } from "node:net";
 import { SandboxError } from "../sandbox-error.ts";
 import { joinSockets } from "./join-sockets.ts";
@@ -64,10 +64,7 @@ export async function startPortForward(options: PortForwardOptions): Promise<Asy
  */
 export async function startPortListener(options: PortListenerOptions): Promise<PortListener> {
   const server = relayServer((client) => {
-    connectWithoutLinks(options.socket).then(
-      (target) => joinOnConnect(client, target),
-      () => client.destroy(),
-    );
+    joinWithoutLinks(client, options.socket).catch(() => client.destroy());
   });
   const connections = trackConnections(server);
   const port = await listenOnPort(server, options.port);
@@ -102,14 +99,13 @@ function joinOnConnect(client: Socket, target: Socket): void {
  * The agent can replace the socket by a link to another socket of the host, such as Docker's. The file is opened without following
  * links, and the connection goes to that open file, so it cannot change between the check and the connection.
  */
-async function connectWithoutLinks(path: string): Promise<Socket> {
+async function joinWithoutLinks(client: Socket, path: string): Promise<void> {
   if (process.platform !== "linux") throw new SandboxError("sandbox_unavailable", "Ports are forwarded on Linux only.");
-  const file: FileHandle = await open(path, O_PATH | constants.O_NOFOLLOW);
+  const file = await open(path, O_PATH | constants.O_NOFOLLOW);
   try {
     if (!(await file.stat()).isSocket()) throw new Error("not a socket");
-    const socket = connect({ path: `/proc/self/fd/${file.fd}`, allowHalfOpen: true });
-    // The kernel has looked the path up when `connect` returns.
-    return socket;
+    // `connect` looks the path up before it returns, so the file can be closed then.
+    joinOnConnect(client, connect({ path: `/proc/self/fd/${file.fd}`, allowHalfOpen: true }));
   } finally {
     await file.close();
   }
