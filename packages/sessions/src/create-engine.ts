@@ -36,6 +36,7 @@ import { HostHooksTurnHook } from "./hooks/host-hooks-turn-hook.ts";
 import { OwnerUrls } from "./mcp/owner-urls.ts";
 import { MemoryStoreCatalogue } from "./memory/memory-store-catalogue.ts";
 import { MessagesService } from "./messages/messages-service.ts";
+import { sandboxState } from "./process/sandbox.ts";
 import { HostGrants } from "./process/host-grants.ts";
 import { ToolDefinitions } from "./mcp/tool-definitions.ts";
 import { limitStore } from "./quotas/limit-store.ts";
@@ -111,6 +112,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     note,
     sessionOf: async (id) => ruledSession(await store.sessions.get(id), id, settings),
     resolveFolder: (folder) => roots.resolve(folder),
+    networkingOf: (environment) => environments.networkingOf(environment),
   });
   const killSwitch = new KillSwitch(store.records, settings.clock);
   const spending = settings.spending ?? unlimited(settings.roots[0]!);
@@ -204,7 +206,11 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
   const webhooks = new WebhookService(store, { tenant, secrets, ...settings });
   const worktrees = createWorktrees(store, { ...settings, stateFolder }, audit);
   const places = new SessionPlaces(roots, stateFolder, worktrees.maker, settings);
-  const environments = new EnvironmentCatalogue(store.environments, places, settings.roots[0]!, settings.clock);
+  const environments = new EnvironmentCatalogue(store.environments, places, {
+    folder: settings.roots[0]!,
+    clock: settings.clock,
+    sandbox: () => sandboxState(settings.sandbox, settings.hostVariables),
+  });
   const mounts = new SessionMounts({ store, clock: settings.clock, repositories, memoryStores });
   const sessions = new SessionService({
     store,

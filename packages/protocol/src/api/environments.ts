@@ -6,11 +6,27 @@ export { LOCAL_ENVIRONMENT, ENVIRONMENT_METADATA } from "../words.ts";
 
 const network = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("unrestricted") }),
-  z.looseObject({ type: z.literal("limited") }),
+  z.strictObject({
+    type: z.literal("limited"),
+    allowed_hosts: z.array(z.string()).max(100).nullish(),
+    allow_mcp_servers: z.boolean().nullish(),
+    allow_package_managers: z.boolean().nullish(),
+  }),
 ]);
 
+const packageNames = z.array(z.string().min(1).max(214)).max(100).nullish();
+const packagesParams = z.strictObject({
+  type: z.literal("packages").optional(),
+  apt: packageNames,
+  cargo: packageNames,
+  gem: packageNames,
+  go: packageNames,
+  npm: packageNames,
+  pip: packageNames,
+});
+
 const configParams = z.discriminatedUnion("type", [
-  z.strictObject({ type: z.literal("cloud"), networking: network.nullish(), packages: z.looseObject({}).nullish() }),
+  z.strictObject({ type: z.literal("cloud"), networking: network.nullish(), packages: packagesParams.nullish() }),
   z.strictObject({ type: z.literal("self_hosted") }),
 ]);
 export type EnvironmentConfigParams = z.infer<typeof configParams>;
@@ -41,18 +57,32 @@ const packages = z.object({
   pip: z.array(z.string()),
 });
 
+const networking = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("unrestricted") }),
+  z.object({
+    type: z.literal("limited"),
+    allowed_hosts: z.array(z.string()),
+    allow_mcp_servers: z.boolean(),
+    allow_package_managers: z.boolean(),
+  }),
+]);
+
 export const environment = z
   .object({
     type: z.literal("environment"),
     id: z.string(),
     name: z.string(),
     description: z.string().nullable(),
-    config: z.object({ type: z.literal("cloud"), networking: z.object({ type: z.literal("unrestricted") }), packages }),
+    config: z.object({ type: z.literal("cloud"), networking, packages }),
     metadata: z.record(z.string(), z.string()),
     scope: z.literal("account"),
     created_at: z.string(),
     updated_at: z.string(),
     archived_at: z.string().nullable(),
+    tandem: z
+      .object({ networking: z.enum(["default", "explicit"]) })
+      .optional()
+      .describe("Whether a request named the networking. By default, the sandbox allows the hosts of `sandbox.hosts`."),
   })
   .meta({ id: "Environment" });
 export type Environment = z.infer<typeof environment>;

@@ -104,11 +104,8 @@ describe("resources", () => {
     expectTypeOf<Fits<SkillVersion, BetaSkillVersion>>().toEqualTypeOf<true>();
   });
 
-  test("files and environments too, given that no environment limits its network", () => {
+  test("files and environments too", () => {
     expectTypeOf<Fits<FileMetadata, BetaFileMetadata>>().toEqualTypeOf<true>();
-    type Open = Omit<Environment, "config"> & {
-      config: Omit<Environment["config"], "networking"> & { networking: { type: "unrestricted" } };
-    };
-    expectTypeOf<Fits<Open, BetaEnvironment>>().toEqualTypeOf<true>();
+    expectTypeOf<Fits<Environment, BetaEnvironment>>().toEqualTypeOf<true>();
   });
 });

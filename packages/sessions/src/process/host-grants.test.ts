@@ -26,7 +26,7 @@ beforeEach(() => {
   clock = new TestClock();
 });
 
-const ids = () => ({ id: `sesn_${number}`, folder: `/work/${number}` });
+const ids = () => ({ id: `sesn_${number}`, folder: `/work/${number}`, environmentId: "env_local" });
 const open = (): HostGrants =>
   new HostGrants({
     records: store.records,
@@ -35,6 +35,7 @@ const open = (): HostGrants =>
     note: async (note) => void notes.push(note),
     sessionOf: async () => ids(),
     resolveFolder: async (folder) => folder,
+    networkingOf: async () => ({ type: "default" }),
   });
 const https = (host: string) => ({ host, port: 443 });
 const refusal = (host: string, port = 443): EgressRefusal => ({
@@ -66,11 +67,13 @@ test("a grant for a folder counts for its later sessions and subfolders, after a
   await open().allow({ host: "*.example.com", scope: "folder", session: ids().id, by: "ann" });
   const later = open();
   const { folder } = ids();
-  expect((await later.open({ id: "sesn_later", folder })).isAllowed(https("api.example.com"))).toBe(true);
-  expect((await later.open({ id: "sesn_later", folder: `${folder}/sub` })).isAllowed(https("a.example.com"))).toBe(
-    true,
-  );
-  expect((await later.open({ id: "sesn_later", folder: `${folder}2` })).isAllowed(https("a.example.com"))).toBe(false);
+  expect((await later.open({ ...ids(), id: "sesn_later", folder })).isAllowed(https("api.example.com"))).toBe(true);
+  expect(
+    (await later.open({ ...ids(), id: "sesn_later", folder: `${folder}/sub` })).isAllowed(https("a.example.com")),
+  ).toBe(true);
+  expect(
+    (await later.open({ ...ids(), id: "sesn_later", folder: `${folder}2` })).isAllowed(https("a.example.com")),
+  ).toBe(false);
 });
 
 test("the grant of another process counts soon", async () => {
@@ -122,7 +125,9 @@ test("a deleted session leaves nothing behind", async () => {
 
 test("hosts that the proxy never reaches cannot be allowed", async () => {
   for (const host of ["10.0.0.1", "localhost", "*", "https://example.com"]) {
-    await expect(open().allow({ host, scope: "session", session: ids().id, by: "ann" })).rejects.toThrow("not a valid host pattern");
+    await expect(open().allow({ host, scope: "session", session: ids().id, by: "ann" })).rejects.toThrow(
+      "not a valid host pattern",
+    );
   }
   await expect(open().allow({ host: "a.example", scope: "session", by: "ann" })).rejects.toThrow("needs a session");
 });

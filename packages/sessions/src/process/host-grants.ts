@@ -40,8 +40,18 @@ interface HostGrant {
   by: string;
 }
 
-/** The granted hosts of one process of a session. */
+/** The networking that a session's environment names. */
+export type SessionNetworking =
+  /** The hosts of the configuration and the usual ones. */
+  | { type: "default" }
+  /** Every public host. */
+  | { type: "unrestricted" }
+  /** These only, and package registries if `packageManagers` is set. */
+  | { type: "limited"; hosts: readonly string[]; packageManagers: boolean };
+
+/** The hosts of one process of a session: its environment's networking, and what people allowed beyond it. */
 export interface SessionHosts {
+  networking: SessionNetworking;
   /** Reads the current grants, so that a new one counts for the next connection. */
   isAllowed: HostFilter;
   /** Records a refusal. Returns the event to log, for the first one of each host. */
@@ -57,6 +67,7 @@ interface HostGrantsOptions {
   sessionOf: (id: string) => Promise<{ folder: string }>;
   /** The real path of a folder that sessions may work in. */
   resolveFolder: (folder: string) => Promise<string>;
+  networkingOf: (environment: string) => Promise<SessionNetworking>;
 }
 
 /** Grants are in the store, so that they survive restarts and count in all processes of a fleet. */
@@ -70,11 +81,16 @@ export class HostGrants implements SandboxHosts {
   }
 
   /** Call it before a process of the session starts. */
-  async open(session: { id: string; folder: string }): Promise<SessionHosts> {
-    const { clock, records } = this.#options;
-    const [folders] = await Promise.all([this.#foldersOf(session.folder), this.#read()]);
+  async open(session: { id: string; folder: string; environmentId: string }): Promise<SessionHosts> {
+    const { clock, networkingOf, records } = this.#options;
+    const [folders, networking] = await Promise.all([
+      this.#foldersOf(session.folder),
+      networkingOf(session.environmentId),
+      this.#read(),
+    ]);
     const counts = new Map<string, number>();
     return {
+      networking,
       isAllowed: (target) => {
         // While the store is unreachable, the known grants count.
         if (clock.monotonic() - this.#readAt > FRESH_MS) void this.#read().catch(() => undefined);

@@ -34,7 +34,7 @@ export interface ProcessSettings
   deadlines: ConversationSetup["deadlines"];
   sandbox?: SandboxSettings;
   /** The hosts that people allowed to a session. The engine sets it. */
-  openHosts?: (session: { id: string; folder: string }) => Promise<SessionHosts>;
+  openHosts?: (session: { id: string; folder: string; environmentId: string }) => Promise<SessionHosts>;
   /** A limit on processes, shared with other engines. */
   processes?: PoolLimit;
   openConversation: (setup: ConversationSetup, host: ConversationHost, transcripts: TranscriptStore) => Conversation;

@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { access } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
-import { RequestError } from "@tandem/protocol";
+import { RequestError, type SandboxState } from "@tandem/protocol";
 import type { SandboxSettings } from "./sandbox-settings.ts";
 
 const PROBE_MS = 5_000;
@@ -44,6 +44,19 @@ export async function sandboxFor(
   throw new RequestError("unavailable", `Shell commands must run in a sandbox here, and there is none: ${reason}.`, {
     fix: "Install bubblewrap and socat, or set sandbox.mode to auto or off.",
   });
+}
+
+/** Whether sessions of these settings run in a sandbox. */
+export async function sandboxState(
+  settings: SandboxSettings = { mode: "off" },
+  variables: Readonly<Record<string, string | undefined>>,
+): Promise<SandboxState> {
+  const choice = await sandboxFor(
+    { ...settings, mode: settings.mode === "require" ? "auto" : settings.mode },
+    variables,
+  );
+  if (choice.on) return { on: true };
+  return { on: false, reason: choice.reason, fix: "Set sandbox.mode to auto in tandem.yaml." };
 }
 
 async function find(name: string, folders: readonly string[]): Promise<string | undefined> {

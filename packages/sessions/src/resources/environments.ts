@@ -5,14 +5,16 @@ import {
   newId,
   RequestError,
   type Environment,
-  type EnvironmentConfigParams,
   type EnvironmentCreateParams,
   type EnvironmentId,
   type EnvironmentUpdateParams,
+  type SandboxState,
 } from "@tandem/protocol";
 import type { EnvironmentStore, Page, PageQuery } from "@tandem/storage";
 import { mergeMetadata } from "./agents.ts";
+import { changeConfig, DEFAULT_CONFIG } from "./environment-config.ts";
 import { LABEL } from "../fleet/place.ts";
+import type { SessionNetworking } from "../process/host-grants.ts";
 import type { SessionPlaces } from "./session-places.ts";
 import { isoNow, type Clock } from "../host/clock.ts";
 
@@ -34,9 +36,15 @@ export class EnvironmentCatalogue implements Environments {
   readonly #places: SessionPlaces;
   readonly #local: Environment;
   readonly #clock: Clock;
+  readonly #sandbox: () => Promise<SandboxState>;
 
-  constructor(store: EnvironmentStore, places: SessionPlaces, folder: string, clock: Clock) {
+  constructor(
+    store: EnvironmentStore,
+    places: SessionPlaces,
+    { folder, clock, sandbox }: { folder: string; clock: Clock; sandbox: () => Promise<SandboxState> },
+  ) {
     this.#store = store;
+    this.#sandbox = sandbox;
     this.#clock = clock;
     this.#places = places;
     this.#local = {
@@ -44,7 +52,7 @@ export class EnvironmentCatalogue implements Environments {
       id: LOCAL_ENVIRONMENT,
       name: "local",
       description: "The folder in which the server was started.",
-      config: CONFIG,
+      config: DEFAULT_CONFIG,
       metadata: { [ENVIRONMENT_METADATA.path]: folder },
       scope: "account",
       created_at: EPOCH,
@@ -54,7 +62,7 @@ export class EnvironmentCatalogue implements Environments {
   }
 
   async create(params: EnvironmentCreateParams, id: EnvironmentId = newId("environment")): Promise<Environment> {
-    checkConfig(params.config);
+    const config = await changeConfig(DEFAULT_CONFIG, params.config, this.#sandbox);
     const metadata = params.metadata ?? {};
     await this.#checkMetadata(metadata);
     const at = isoNow(this.#clock);
@@ -63,6 +71,8 @@ export class EnvironmentCatalogue implements Environments {
       id,
       name: params.name,
       description: params.description ?? null,
+      config,
+      tandem: { networking: namesNetworking(params) ? "explicit" : "default" },
       metadata,
       created_at: at,
       updated_at: at,
@@ -81,13 +91,15 @@ export class EnvironmentCatalogue implements Environments {
   async update(id: string, params: EnvironmentUpdateParams): Promise<Environment> {
     const current = await this.#own(id);
     if (current.archived_at) throw archived(id);
-    checkConfig(params.config);
+    const config = await changeConfig(current.config, params.config, this.#sandbox);
     const metadata = mergeMetadata(current.metadata, params.metadata);
     await this.#checkMetadata(metadata);
     const environment: Environment = {
       ...current,
       name: params.name ?? current.name,
       description: params.description === undefined ? current.description : params.description,
+      config,
+      ...(namesNetworking(params) && { tandem: { networking: "explicit" as const } }),
       metadata,
       updated_at: isoNow(this.#clock),
     };
@@ -129,6 +141,16 @@ export class EnvironmentCatalogue implements Environments {
     const environment = await this.get(id);
     if (environment.archived_at) throw archived(id);
     return environment;
+  }
+
+  /** For a session's process. A session keeps the environment of its creation, also when that is archived or deleted. */
+  async networkingOf(id: string): Promise<SessionNetworking> {
+    const found = id === LOCAL_ENVIRONMENT ? undefined : await this.#store.get(id);
+    if (found?.config.networking.type === "limited") {
+      const { allowed_hosts: hosts, allow_package_managers: packageManagers } = found.config.networking;
+      return { type: "limited", hosts, packageManagers };
+    }
+    return { type: found?.tandem?.networking === "explicit" ? "unrestricted" : "default" };
   }
 
   async #own(id: string): Promise<Environment> {
@@ -175,23 +197,8 @@ export class EnvironmentCatalogue implements Environments {
   }
 }
 
-const CONFIG: Environment["config"] = {
-  type: "cloud",
-  networking: { type: "unrestricted" },
-  packages: { type: "packages", apt: [], cargo: [], gem: [], go: [], npm: [], pip: [] },
-};
-
-function checkConfig(config: EnvironmentConfigParams | null | undefined): void {
-  if (!config) return;
-  if (config.type === "self_hosted") {
-    throw invalid('config.type: "self_hosted" is not supported; Tandem itself runs the tools');
-  }
-  if (config.networking?.type === "limited") {
-    throw invalid("config.networking: sessions work on this machine, whose network Tandem does not limit");
-  }
-  const wanted = Object.entries(config.packages ?? {}).find(([, names]) => Array.isArray(names) && names.length > 0);
-  if (wanted) throw invalid(`config.packages.${wanted[0]}: Tandem installs nothing on this machine`);
-}
+const namesNetworking = ({ config }: Pick<EnvironmentCreateParams, "config">): boolean =>
+  config?.type === "cloud" && config.networking !== null && config.networking !== undefined;
 
 const archived = (id: string): RequestError =>
   new RequestError("invalid_request", `The environment ${id} is archived.`, { detail: "environment_archived" });

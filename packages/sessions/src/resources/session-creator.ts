@@ -8,6 +8,7 @@ import type { Clock } from "../host/clock.ts";
 import { sessionView } from "../log/session-view.ts";
 import type { SessionMounts } from "../mounts/session-mounts.ts";
 import { checkOutcome, refuseSecondOutcome, type OutcomeCheck } from "../outcomes/check-outcome.ts";
+import { checkMcpServers } from "./environment-config.ts";
 import type { AgentCatalogue } from "./agents.ts";
 import { readCurrent, withPending } from "./current-status.ts";
 import type { EnvironmentCatalogue } from "./environments.ts";
@@ -76,6 +77,7 @@ export class SessionCreator {
     if (params.initial_events?.length) await this.#dependencies.killSwitch.refuse();
     const environment = await this.#dependencies.environments.open(params.environment_id);
     const draft = await this.#draft(params, by, id);
+    checkMcpServers(environment, draft.row.agent.mcp_servers);
     const folder = await this.#dependencies.places.prepare(environment, draft.row.id, draft.row.metadata);
     let row: SessionRow = {
       ...draft.row,

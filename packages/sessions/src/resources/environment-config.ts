@@ -1,0 +1,104 @@
+import {
+  hostPatternProblem,
+  RequestError,
+  type Environment,
+  type EnvironmentConfigParams,
+  type SandboxState,
+} from "@tandem/protocol";
+import { hostRules } from "@tandem/sandbox";
+
+type Config = Environment["config"];
+type LimitedParams = Extract<NonNullable<CloudParams["networking"]>, { type: "limited" }>;
+type CloudParams = Extract<EnvironmentConfigParams, { type: "cloud" }>;
+
+export const DEFAULT_CONFIG: Config = {
+  type: "cloud",
+  networking: { type: "unrestricted" },
+  packages: { type: "packages", apt: [], cargo: [], gem: [], go: [], npm: [], pip: [] },
+};
+
+/** Applies a request to a configuration. Omitted parts stay. Settings that need a sandbox are refused without one. */
+export async function changeConfig(
+  current: Config,
+  params: EnvironmentConfigParams | null | undefined,
+  sandbox: () => Promise<SandboxState>,
+): Promise<Config> {
+  if (!params) return current;
+  if (params.type === "self_hosted") {
+    throw invalid('config.type: "self_hosted" is not supported; Tandem itself runs the tools');
+  }
+  refusePackages(params.packages ?? {});
+  const networking = params.networking ? changeNetworking(current.networking, params.networking) : current.networking;
+  if (networking.type === "limited") await requireSandbox("config.networking", sandbox);
+  return { ...current, networking };
+}
+
+function changeNetworking(
+  current: Config["networking"],
+  params: NonNullable<CloudParams["networking"]>,
+): Config["networking"] {
+  if (params.type === "unrestricted") return { type: "unrestricted" };
+  const known = current.type === "limited" ? current : undefined;
+  const hosts = params.allowed_hosts ?? known?.allowed_hosts ?? [];
+  checkHosts(hosts);
+  return {
+    type: "limited",
+    allowed_hosts: hosts,
+    allow_mcp_servers: flag(params, known, "allow_mcp_servers"),
+    allow_package_managers: flag(params, known, "allow_package_managers"),
+  };
+}
+
+const flag = (
+  params: LimitedParams,
+  known: Extract<Config["networking"], { type: "limited" }> | undefined,
+  name: "allow_mcp_servers" | "allow_package_managers",
+): boolean => params[name] ?? known?.[name] ?? false;
+
+function checkHosts(hosts: readonly string[]): void {
+  for (const [index, host] of hosts.entries()) {
+    const problem = host.includes(":") ? "expected a host name without a port" : hostPatternProblem(host);
+    if (problem !== undefined) throw invalid(`config.networking.allowed_hosts[${index}]: ${problem}`);
+  }
+}
+
+/** Sessions work on the owner's machine: its system must not change, and other managers write outside of the session. */
+function refusePackages(packages: NonNullable<CloudParams["packages"]>): void {
+  const wanted = Object.entries(packages).find(([, names]) => Array.isArray(names) && names.length > 0);
+  if (!wanted) return;
+  const [manager] = wanted;
+  const why =
+    manager === "apt"
+      ? "apt would change the system of this machine; install the packages yourself"
+      : "Tandem installs no packages; the agent can install them in its sandbox";
+  throw invalid(`config.packages.${manager}: ${why}`);
+}
+
+async function requireSandbox(what: string, sandbox: () => Promise<SandboxState>): Promise<void> {
+  const { on, reason = "", fix } = await sandbox();
+  if (on) return;
+  throw new RequestError(
+    "invalid_request",
+    `${what}: only the sandbox can enforce it, and it is off: ${reason.replace(/\.$/, "")}.`,
+    { ...(fix !== undefined && { fix }) },
+  );
+}
+
+/** Tandem connects to MCP servers itself, so the sandbox does not limit them; a limited environment must allow them. */
+export function checkMcpServers({ config }: Environment, servers: readonly { name: string; url: string }[]): void {
+  const { networking } = config;
+  if (networking.type !== "limited" || networking.allow_mcp_servers) return;
+  const isAllowed = hostRules(networking.allowed_hosts);
+  const outside = servers.find(({ url }) => !isAllowed({ host: URL.parse(url)?.hostname ?? "", port: 443 }));
+  if (outside) {
+    throw new RequestError(
+      "invalid_request",
+      `The environment's networking does not allow the MCP server ${outside.name}.`,
+      {
+        fix: "Add its host to allowed_hosts, or set allow_mcp_servers.",
+      },
+    );
+  }
+}
+
+const invalid = (message: string): RequestError => new RequestError("invalid_request", `${message}.`);
