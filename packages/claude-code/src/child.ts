@@ -6,6 +6,7 @@ import { finished } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SpawnOptions } from "@anthropic-ai/claude-agent-sdk";
 import { LlmError } from "@tandem/protocol";
+import { SandboxError, type SandboxPlan } from "@tandem/sandbox";
 import { OwnedProcess } from "./processes/owned-process.ts";
 import type { ProcessLedger } from "./processes/process-ledger.ts";
 import { CREDENTIAL_DESCRIPTOR } from "./variables.ts";
@@ -24,13 +25,30 @@ export class Child {
   constructor(
     ledger: ProcessLedger,
     { command, args, cwd, env }: SpawnOptions,
-    { secret, yields = false }: { secret?: string | undefined; yields?: boolean } = {},
+    {
+      secret,
+      yields = false,
+      sandbox,
+    }: { secret?: string | undefined; yields?: boolean; sandbox?: SandboxPlan | undefined } = {},
   ) {
     try {
       const pipes = secret === undefined ? [] : [CREDENTIAL_DESCRIPTOR];
-      const pidFolders = registryOf(env["CLAUDE_CONFIG_DIR"]);
-      this.#owned = new OwnedProcess(ledger, { command, args, cwd, env, pipes, yields, pidFolders });
+      // A sandbox has a config folder of its own.
+      const pidFolders = sandbox ? [] : registryOf(env["CLAUDE_CONFIG_DIR"]);
+      this.#owned = new OwnedProcess(ledger, {
+        command,
+        args,
+        cwd,
+        env,
+        pipes,
+        yields,
+        pidFolders,
+        ...(sandbox && { sandbox }),
+      });
     } catch (cause) {
+      if (cause instanceof SandboxError) {
+        throw new LlmError("process_died", cause.message, { fix: cause.fix ?? "", cause, final: true });
+      }
       throw new LlmError(
         "process_died",
         `Claude Code was not started, because the ledger cannot be written: ${String(cause)}`,
@@ -46,7 +64,7 @@ export class Child {
     this.process.stdin.on("error", () => {});
   }
 
-  /** The pid of Claude Code itself, also inside a namespace. */
+  /** The pid of Claude Code itself, also inside a namespace or sandbox. */
   get pid(): number | undefined {
     return this.#owned.pid;
   }

@@ -15,6 +15,7 @@ export {
   type CredentialPayer,
   type CredentialReport,
 } from "./credentials/report-credentials.ts";
+export { makeStandIn, type StandIn } from "./credentials/stand-in.ts";
 export { findExecutable } from "./executable.ts";
 export { accountOf } from "./account-of.ts";
 export { checkVersion, type CheckedVersion } from "./check-version.ts";
@@ -43,6 +44,7 @@ export type {
   Conversation,
   ConversationHost,
   ConversationOutput,
+  ConversationSandbox,
   ConversationSetup,
   Decision,
   HookAnswer,

@@ -68,36 +68,39 @@ export const markedCall = (line: TranscriptLine): string | undefined =>
  */
 export class BootHooks implements Disposable {
   readonly hooks: Hooks;
-  readonly #folder: string;
+  /** The decisions. The process only reads them: in a sandbox, the folder is mounted read-only. */
+  readonly folder: string;
+  readonly #allow: string;
 
   constructor(stateFolder: string, { toolUseId, changedTo, laterCalls }: AllowedCall) {
-    this.#folder = join(stateFolder, "allowed-calls", randomUUID());
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-    const allow = this.#write("allow.json", {
+    this.folder = join(stateFolder, "allowed-calls", randomUUID());
+    mkdirSync(this.folder, { recursive: true, mode: 0o700 });
+    this.#allow = this.#write("allow.json", {
       hookSpecificOutput: {
         hookEventName: "PreToolUse",
         permissionDecision: "allow",
         ...(changedTo && { updatedInput: changedTo }),
       },
     });
-    // The answer is used up by the first call that matches, which is the allowed one: it runs before any model request. The
-    // input of a later call could contain this text.
     const named = `"tool_use_id":"${toolUseId.replaceAll(/[^\w-]/g, "")}"`;
-    const used = join(this.#folder, "used.json");
-    const take = `mv ${quote(allow)} ${quote(used)} 2>&- && cat ${quote(used)}`;
-    const ifNamed = `case "$(cat)" in *${quote(named)}*) ${take} || :;; esac`;
+    const ifNamed = `case "$(cat)" in *${quote(named)}*) cat ${quote(this.#allow)} 2>&- || :;; esac`;
     this.hooks = { PreToolUse: [{ matcher: "*", hooks: [{ type: "command", command: ifNamed }] }] };
     if (laterCalls.length === 0) return;
     const block = this.#write("block.json", { decision: "block", reason: "Other calls run first." });
     this.hooks.UserPromptSubmit = [{ hooks: [{ type: "command", command: `cat ${quote(block)}` }] }];
   }
 
+  /** The call has a result. The input of a later call could contain its id, so the answer must be gone by then. */
+  useUp(): void {
+    rmSync(this.#allow, { force: true });
+  }
+
   [Symbol.dispose](): void {
-    rmSync(this.#folder, { recursive: true, force: true });
+    rmSync(this.folder, { recursive: true, force: true });
   }
 
   #write(name: string, answer: object): string {
-    const file = join(this.#folder, name);
+    const file = join(this.folder, name);
     writeFileSync(file, JSON.stringify(answer), { mode: 0o600 });
     return file;
   }

@@ -1,5 +1,5 @@
 import type { EffortLevel, Query, SDKMessage, SDKUserMessage } from "@anthropic-ai/claude-agent-sdk";
-import { LlmError, newId } from "@tandem/protocol";
+import { LlmError, newId, type SandboxState } from "@tandem/protocol";
 import type { Child } from "../child.ts";
 import { checkPayer } from "../isolation.ts";
 import { MessageQueue } from "../message-queue.ts";
@@ -9,11 +9,13 @@ import type {
   Conversation,
   ConversationHost,
   ConversationOutput,
+  ConversationSandbox,
   ConversationSetup,
   TranscriptStore,
   TurnOptions,
 } from "./conversation.ts";
 import { conversationVariables } from "./conversation-variables.ts";
+import { processCredential } from "./config-dir.ts";
 import { projectsFolder } from "./forget-conversation.ts";
 import { Gate } from "./gate.ts";
 import { readPast } from "./read-past.ts";
@@ -116,7 +118,7 @@ export class ClaudeConversation implements Conversation {
       onSpawn: (child) => {
         this.#child = child;
       },
-      ...(this.#bootHooks && { bootHooks: this.#bootHooks.hooks }),
+      ...(this.#bootHooks && { bootHooks: this.#bootHooks }),
       ...(recording?.options && { extra: recording.options }),
     });
     if (setup.goOn) this.#watchdog.begin();
@@ -238,7 +240,7 @@ export class ClaudeConversation implements Conversation {
   async #comeUp(): Promise<void> {
     const { spawn, init } = this.#setup.deadlines;
     const { account } = await this.#within(spawn + init, "become ready", this.#query.initializationResult());
-    checkPayer(account, this.#setup.credential);
+    checkPayer(account, processCredential(this.#setup));
   }
 
   async #read(): Promise<void> {
@@ -311,6 +313,7 @@ export class ClaudeConversation implements Conversation {
     for (const output of outputs) {
       if (output.type === "message_taken" && !this.#waiting.delete(output.uuid)) continue;
       if (output.type === "turn_ended") this.#expectsTurn = false;
+      if (output.type === "event" && output.event.type.endsWith("tool_result")) this.#bootHooks?.useUp();
       this.#host.onOutput(output);
       this.#gate.observe(output);
       if (output.type !== "turn_ended") continue;
@@ -391,8 +394,11 @@ export class ClaudeConversation implements Conversation {
   }
 }
 
+const stateOf = (sandbox: Exclude<ConversationSandbox, { covers: "process" }>): SandboxState =>
+  sandbox.on ? { on: true } : sandbox;
+
 /** A required sandbox that is unavailable ends the process before its first message. */
 const factsOf = ({ sandbox, trusted, agentSkills }: ConversationSetup): TranslatorSettings["facts"] => ({
-  ...(sandbox && { sandbox: sandbox.on ? { on: true } : sandbox }),
+  ...(sandbox && { sandbox: "state" in sandbox ? sandbox.state : stateOf(sandbox) }),
   ...((trusted || agentSkills) && { skills: [...(trusted?.skills ?? []), ...(agentSkills?.names ?? [])] }),
 });

@@ -9,6 +9,7 @@ import type {
   ModelUsage,
   Permission,
   PermissionMode,
+  SandboxState,
   SessionErrorDetail,
   SessionEventBody,
   StopDetails,
@@ -17,6 +18,7 @@ import type {
   UserContent,
   Verdict,
 } from "@tandem/protocol";
+import type { SandboxPlan } from "@tandem/sandbox";
 import type { Credential } from "../credential.ts";
 import type { McpTool, McpToolReply } from "../mcp/connect-server.ts";
 
@@ -81,6 +83,27 @@ interface AgentSkills {
   names: readonly string[];
 }
 
+/** The sandbox of a conversation's process. */
+export type ConversationSandbox =
+  /** The whole process runs in the sandbox, with every tool and subagent. */
+  | {
+      on: true;
+      covers: "process";
+      /** Without the files of this conversation, which are added when it starts. */
+      plan: SandboxPlan;
+      /** Replace variables of the host. */
+      variables: Readonly<Record<string, string>>;
+      /** A stand-in: the real credential is added outside of the sandbox. */
+      credential: Credential;
+      /** Claude Code's state. No other session can see it. */
+      configDir: string;
+      /** For `tandem.init`. */
+      state: SandboxState;
+    }
+  /** Claude Code's own sandbox for shell commands: macOS only, untested. */
+  | { on: true; covers: "commands"; domains: readonly string[] }
+  | { on: false; reason: string; fix?: string };
+
 /** Options that may change between turns. */
 export interface TurnOptions {
   model: string;
@@ -93,6 +116,7 @@ export interface TurnOptions {
 /** Options that are fixed for the life of a process. */
 export interface ConversationSetup {
   executable: string;
+  /** The credential that is billed. A sandboxed process gets a stand-in for it. */
   credential: Credential;
   hostVariables: Readonly<Record<string, string | undefined>>;
   /** Additional environment variables. */
@@ -119,10 +143,10 @@ export interface ConversationSetup {
   trusted?: TrustedSettings;
   agentSkills?: AgentSkills;
   planning?: boolean;
-  /** Folders that shell commands in a sandbox cannot write. */
+  /** Folders that a sandboxed process cannot write. */
   readOnly?: readonly string[];
-  /** If on, shell commands run in an OS sandbox; without one the process does not start. */
-  sandbox?: { on: true; domains: readonly string[] } | { on: false; reason: string };
+  /** If on, the process does not start without the sandbox. */
+  sandbox?: ConversationSandbox;
   subagents: readonly SubagentDefinition[];
   /** Whether Claude Code's own agents (Explore, Plan and others) can be called besides. */
   builtinAgents?: boolean;

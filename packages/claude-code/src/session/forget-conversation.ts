@@ -1,24 +1,18 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { configDirOf } from "./config-dir.ts";
 import type { ConversationSetup } from "./conversation.ts";
 
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Folder of Claude Code's conversations: the user's own for a login, a private one for other credentials. */
-export function projectsFolder({
-  credential,
-  hostVariables,
-  stateFolder,
-}: Pick<ConversationSetup, "credential" | "hostVariables" | "stateFolder">): string {
-  const own = credential.type === "login" ? credential.configDir : join(stateFolder, "claude-code");
-  return join(own ?? join(hostVariables["HOME"] ?? "", ".claude"), "projects");
-}
+type Place = Pick<ConversationSetup, "credential" | "hostVariables" | "stateFolder" | "sandbox">;
+
+/** Folder of Claude Code's conversations. */
+export const projectsFolder = (place: Place): string =>
+  join(configDirOf(place) ?? join(place.hostVariables["HOME"] ?? "", ".claude"), "projects");
 
 /** Deletes Claude Code's own files of a conversation: its transcript, its subagents' and its tool results. */
-export async function forgetConversation(
-  place: Pick<ConversationSetup, "credential" | "hostVariables" | "stateFolder">,
-  id: string,
-): Promise<void> {
+export async function forgetConversation(place: Place, id: string): Promise<void> {
   if (!ID.test(id)) return;
   const projects = projectsFolder(place);
   const folders = await readdir(projects).catch(() => []);

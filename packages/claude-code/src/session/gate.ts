@@ -166,11 +166,12 @@ export class Gate {
   };
 
   /**
-   * Returning the input makes it final: a hook of the folder cannot change it, so the judged input is the one that
-   * runs.
+   * Returning the input makes it final: a hook of the folder, or one for an earlier call, cannot change it, so the judged
+   * input is the one that runs.
    */
   #pinInput(verdict: Confirmation, tool: string, input: unknown): Confirmation {
-    if (!verdict.allow || verdict.input || !this.#setup.trusted || COMPLETED_LATER.has(tool)) return verdict;
+    const hasOtherHooks = this.#setup.trusted !== undefined || this.#setup.goOn?.run !== undefined;
+    if (!verdict.allow || verdict.input || !hasOtherHooks || COMPLETED_LATER.has(tool)) return verdict;
     return { ...verdict, input: toolInput.parse(input) };
   }
 

@@ -2,6 +2,7 @@ import type { AgentDefinition, McpServerConfig, Options, Settings } from "@anthr
 import { LlmError } from "@tandem/protocol";
 import { BUILTIN_PLUGINS, BUILTIN_TOOLS, unrequestedParts, type Init } from "../isolation.ts";
 import { folderVariables, overridingVariables } from "../variables.ts";
+import { isSandboxed, processCredential } from "./config-dir.ts";
 import type { ConversationSetup, SubagentDefinition } from "./conversation.ts";
 import { projectInstructions } from "./project-instructions.ts";
 import { secretPaths } from "./secret-paths.ts";
@@ -54,7 +55,7 @@ export function sessionOptions(setup: ConversationSetup, variables: Record<strin
     ...(setup.outputSchema && { outputFormat: { type: "json_schema", schema } }),
     settings: {
       // Ours last: the folder cannot change the billing.
-      env: { ...folderVariables(trusted?.variables), ...overridingVariables(variables, setup.credential) },
+      env: { ...folderVariables(trusted?.variables), ...overridingVariables(variables, processCredential(setup)) },
       ...NO_HELPERS,
       hooks: joinHooks((trusted?.hooks ?? {}) as Hooks, bootHooks),
       ...(trusted && { permissions: { deny: [...trusted.denied] } }),
@@ -67,7 +68,9 @@ export function sessionOptions(setup: ConversationSetup, variables: Record<strin
       fastMode: false,
       // The gate decides which tools run in plan mode, not a model.
       useAutoModeDuringPlan: false,
-      sandbox: setup.sandbox?.on ? sandboxSettings(setup, setup.sandbox.domains) : { enabled: false },
+      sandbox: commandSandbox(setup),
+      // The check asks a host of Anthropic, which the sandbox does not reach. The sandbox has its own list of hosts.
+      ...(isSandboxed(setup) && { skipWebFetchPreflight: true }),
       disableClaudeAiConnectors: true,
       enabledPlugins: Object.fromEntries(BUILTIN_PLUGINS.map((name) => [`${name}@builtin`, false])),
     },
@@ -95,21 +98,22 @@ const NO_HELPERS: Settings = {
   gcpAuthRefresh: "",
 };
 
-/** No command can opt out of the sandbox, and none is auto-approved because of it. */
-const sandboxSettings = (setup: ConversationSetup, domains: readonly string[]): NonNullable<Settings["sandbox"]> => ({
-  enabled: true,
-  failIfUnavailable: true,
-  autoAllowBashIfSandboxed: false,
-  allowUnsandboxedCommands: false,
-  network: { allowedDomains: [...domains], strictAllowlist: true },
-  filesystem: {
-    denyRead: secretPaths(setup),
-    ...(setup.readOnly?.length && { denyWrite: [...setup.readOnly] }),
-  },
-});
+/** Claude Code's own sandbox. No command can opt out of it, and none is auto-approved because of it. */
+function commandSandbox(setup: ConversationSetup): NonNullable<Settings["sandbox"]> {
+  const { sandbox, readOnly = [] } = setup;
+  if (!sandbox?.on || sandbox.covers === "process") return { enabled: false };
+  return {
+    enabled: true,
+    failIfUnavailable: true,
+    autoAllowBashIfSandboxed: false,
+    allowUnsandboxedCommands: false,
+    network: { allowedDomains: [...sandbox.domains], strictAllowlist: true },
+    filesystem: { denyRead: secretPaths(setup), ...(readOnly.length > 0 && { denyWrite: [...readOnly] }) },
+  };
+}
 
 /** The plugin folders that contain skills. */
-const skillFolders = ({ trusted, agentSkills }: ConversationSetup): string[] =>
+export const skillFolders = ({ trusted, agentSkills }: ConversationSetup): string[] =>
   [trusted?.skillsIn, agentSkills?.folder].filter((path) => path !== undefined);
 
 /** One tool with two names: Claude Code lists one and calls the other. */
@@ -140,7 +144,7 @@ export function checkSessionInit(init: Init, setup: ConversationSetup, customSer
   const servers = serverNames(setup);
   const offered = new Set([...setup.tools, ...(setup.outputSchema ? [OUTPUT_TOOL] : [])]);
   if (offered.has("Agent")) offered.add("Task");
-  const breaches = unrequestedParts(init, setup.credential, {
+  const breaches = unrequestedParts(init, processCredential(setup), {
     isOffered: (tool) =>
       offered.has(tool) || [customServer, ...servers].some((server) => tool.startsWith(`mcp__${server}__`)),
     isServer: (name) => name === customServer || servers.includes(name),

@@ -6,7 +6,6 @@ import {
   type Query,
   type SDKUserMessage,
   type SessionStore,
-  type Settings,
 } from "@anthropic-ai/claude-agent-sdk";
 import { Child } from "../child.ts";
 import { secretOf } from "../credential.ts";
@@ -14,10 +13,13 @@ import { TOOL_SERVER } from "../isolation.ts";
 import { ProcessLedger } from "../processes/process-ledger.ts";
 import { createToolServer } from "../tool-server.ts";
 import { dropForeignVariables } from "../variables.ts";
+import type { BootHooks } from "./allowed-call.ts";
+import { isSandboxed, processCredential } from "./config-dir.ts";
 import type { ConversationSetup } from "./conversation.ts";
 import type { Gate } from "./gate.ts";
 import { connectedServers, hostServers } from "./host-servers.ts";
 import { remoteServers, serverNames, sessionOptions } from "./process-options.ts";
+import { processPlan } from "./process-plan.ts";
 import type { ToolNames } from "./translate/calls.ts";
 
 /** People may take days to answer. Timers overflow at 24.8 days and would fire at once. */
@@ -42,14 +44,14 @@ export function startQuery(
     transcripts: SessionStore;
     onSpawn: (child: Child) => void;
     /** Hooks that must be there when the process boots. */
-    bootHooks?: NonNullable<Settings["hooks"]>;
+    bootHooks?: BootHooks;
     /** Extra options for recordings, beyond those of a session. */
     extra?: Partial<Options>;
   },
 ): Query {
   const { variables, names, gate } = parts;
   const ledger = new ProcessLedger(join(setup.stateFolder, "processes"));
-  if (setup.credential.type !== "login") {
+  if (isSandboxed(setup) || setup.credential.type !== "login") {
     mkdirSync(variables["CLAUDE_CONFIG_DIR"] ?? "", { recursive: true, mode: 0o700 });
     dropForeignVariables(variables);
   }
@@ -61,7 +63,7 @@ export function startQuery(
   return query({
     prompt: parts.input,
     options: {
-      ...sessionOptions(setup, variables, parts.bootHooks ?? {}),
+      ...sessionOptions(setup, variables, parts.bootHooks?.hooks ?? {}),
       mcpServers: {
         ...remoteServers(setup),
         ...connectedServers(setup),
@@ -84,7 +86,11 @@ export function startQuery(
       sessionStoreFlush: "eager",
       loadTimeoutMs: setup.deadlines.init,
       spawnClaudeCodeProcess: (options) => {
-        const child = new Child(ledger, options, { secret: secretOf(setup.credential), yields: setup.yields === true });
+        const child = new Child(ledger, options, {
+          secret: secretOf(processCredential(setup)),
+          yields: setup.yields === true,
+          sandbox: processPlan(setup, { env: options.env, bootHooks: parts.bootHooks }),
+        });
         parts.onSpawn(child);
         return child.process;
       },
