@@ -46,6 +46,7 @@ import { MountsHook } from "./mounts/mounts-hook.ts";
 import { RepositoryTokens } from "./mounts/repository-tokens.ts";
 import { SessionMounts } from "./mounts/session-mounts.ts";
 import { TurnQuota } from "./quotas/turn-quota.ts";
+import { sweepSocketFolders } from "./process/socket-folder.ts";
 import { resolveTools, hostAccount } from "@tandem/policy";
 import { KeptRules } from "./rules/kept-rules.ts";
 import { ruledSession } from "./rules/ruled-session.ts";
@@ -318,6 +319,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     async start() {
       // An orphaned Claude Code process must end before its session is taken over.
       await settings.sweep();
+      await sweepSocketFolders();
       audit.start();
       turns.start(store.events);
       await actors.start();

@@ -149,7 +149,8 @@ test("a credential in a tool's output does not get into the log", async () => {
   stop();
   const printed = JSON.stringify(the(events, "agent.tool_result").content);
   expect(printed).toContain(String.raw`key:\n[redacted]\ntoken:\t[redacted]`);
-  expect(previews.join("")).toBe("The key is [redacted].");
+  // In a sandbox, the gateway of the API removes it first.
+  expect(previews.join("")).toMatch(/^The key is (\[redacted\]|\*+)\.$/);
   const shell = await engine.engine.sessions.shell(
     session.id,
     "printf 'A\\nsk-ant-made-up-key\\nB'",
@@ -275,9 +276,7 @@ test("an archived session takes nothing any more and can be read; a deleted one 
   const { events } = await engine.engine.sessions.events(session.id, { limit: 100 });
   expect(typesOf(events).at(-1)).toBe("session.status_terminated");
   const kept = async () =>
-    (await readdir(join(stage.root, "state", "claude-code", "projects"), { recursive: true })).filter((name) =>
-      name.includes(conversation),
-    );
+    (await readdir(join(stage.root, "state"), { recursive: true })).filter((name) => name.includes(conversation));
   expect(await kept()).not.toEqual([]);
   const head = await engine.engine.sessions.head(session.id);
   const told = engine.until(session, ({ event }) => event.type === "session.deleted", head);

@@ -1,9 +1,11 @@
+import { rm } from "node:fs/promises";
 import type { SessionRow, Store } from "@tandem/storage";
 import type { CheckpointStores } from "@tandem/workspace";
 import type { ProcessSettings } from "../process/process-settings.ts";
+import { sandboxFolder } from "../process/sandbox-folder.ts";
 import { readPast } from "./session-past.ts";
 
-/** Deletes a session's data outside the store: its checkpoints and Claude Code's transcripts. */
+/** Deletes a session's data outside the store: its checkpoints, Claude Code's transcripts and its sandbox's home. */
 export async function forgetSession(
   { store, shelf, settings }: { store: Store; shelf: CheckpointStores | undefined; settings: ProcessSettings },
   row: SessionRow,
@@ -14,8 +16,10 @@ export async function forgetSession(
   if (conversations.size > 0) {
     // Imported lazily: commands that only read sessions start faster without it.
     const { forgetConversation } = await import("@tandem/claude-code");
-    const place = { ...settings, credential: await settings.credential() };
+    const { hostVariables, stateFolder } = settings;
+    const place = { hostVariables, stateFolder, credential: await settings.credential() };
     for (const id of conversations) await forgetConversation(place, id);
   }
+  await rm(sandboxFolder(settings.stateFolder, row.id), { recursive: true, force: true });
   await shelf?.forget(row.id, row.folder);
 }

@@ -4,6 +4,7 @@ import { LlmError, newId, type LlmErrorCode } from "@tandem/protocol";
 import type { RuleBook } from "@tandem/policy";
 import { z } from "zod";
 import { errorDetail } from "../log/error-detail.ts";
+import { openSandbox } from "../process/open-sandbox.ts";
 import type { ProcessSettings } from "../process/process-settings.ts";
 import { turnOptions } from "../process/turn-options.ts";
 import type { Rules } from "../rules/rules.ts";
@@ -58,7 +59,7 @@ export function createModelGrader(dependencies: ModelGraderDependencies): GradeO
     const reported: Grade["reported"] = {};
     let problem = "";
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-      const end = await converse(await setupOf(task, settings), prompt, { settings, book, control });
+      const end = await evaluate(task, prompt, { settings, book, control });
       for (const [model, used] of Object.entries(end.reported)) reported[model] = sum(reported[model], used);
       const answer = verdict.safeParse(end.output);
       if (end.stop === "end_turn" && answer.success) return { ...answer.data, reported };
@@ -77,7 +78,18 @@ function problemOf(end: TurnEnd): string {
   return error?.message ?? "It gave no verdict.";
 }
 
-async function setupOf({ row }: GradingTask, settings: ProcessSettings): Promise<ConversationSetup> {
+/** One evaluation, in a sandbox of its own if sessions have one. */
+async function evaluate(task: GradingTask, prompt: string, around: Evaluation): Promise<TurnEnd> {
+  const id = randomUUID();
+  const { sandbox, opened } = await openSandbox(task.row, around.settings, {
+    write: () => {},
+    besides: `grader-${id}`,
+  });
+  await using _ = opened;
+  return converse({ ...(await setupOf(task, around.settings)), id, sandbox }, prompt, around);
+}
+
+async function setupOf({ row }: GradingTask, settings: ProcessSettings): Promise<Omit<ConversationSetup, "id">> {
   const { model, effort } = turnOptions(row, settings);
   return {
     executable: settings.executable,
@@ -96,7 +108,6 @@ async function setupOf({ row }: GradingTask, settings: ProcessSettings): Promise
     subagents: [],
     outputSchema: z.toJSONSchema(verdict, { target: "draft-7" }),
     maxTurns: MAX_STEPS,
-    id: randomUUID(),
     resume: false,
     primaryThread: newId("thread"),
     yields: settings.fleet !== undefined,
@@ -104,11 +115,17 @@ async function setupOf({ row }: GradingTask, settings: ProcessSettings): Promise
   };
 }
 
+interface Evaluation {
+  settings: ProcessSettings;
+  book: RuleBook;
+  control: GradingControl;
+}
+
 /** Runs one evaluation up to its end. A failed process is a failed turn. Rejects only if it was cancelled. */
 async function converse(
   setup: ConversationSetup,
   prompt: string,
-  { settings, book, control }: { settings: ProcessSettings; book: RuleBook; control: GradingControl },
+  { settings, book, control }: Evaluation,
 ): Promise<TurnEnd> {
   const { signal } = control;
   signal.throwIfAborted();

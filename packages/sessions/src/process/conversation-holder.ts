@@ -234,6 +234,7 @@ export class ConversationHolder {
       onRun: this.#dependencies.onRun,
       durable: () => writer.durable(),
       onOutput: (output) => {
+        processSetup.observe(output);
         if (output.type === "closed") this.#released = owned.disposeAsync();
         if (opened !== this.#current) return;
         if (output.type === "closed") this.#current = undefined;

@@ -6,7 +6,9 @@ export function plansFolder({
   credential,
   hostVariables,
   stateFolder,
-}: Pick<ConversationSetup, "credential" | "hostVariables" | "stateFolder">): string {
+  sandbox,
+}: Pick<ConversationSetup, "credential" | "hostVariables" | "stateFolder" | "sandbox">): string {
+  if (sandbox?.on && sandbox.covers === "process") return join(sandbox.configDir, "plans");
   const own = credential.type === "login" ? credential.configDir : join(stateFolder, "claude-code");
   return join(own ?? join(hostVariables["HOME"] ?? "", ".claude"), "plans");
 }

@@ -1,4 +1,11 @@
-import type { ConversationHost, ConversationSetup, Decision, HookAnswer, ToolCallRequest } from "@tandem/claude-code";
+import type {
+  ConversationHost,
+  ConversationOutput,
+  ConversationSetup,
+  Decision,
+  HookAnswer,
+  ToolCallRequest,
+} from "@tandem/claude-code";
 import type { SessionEventBody } from "@tandem/protocol";
 import type { SessionRow, Store } from "@tandem/storage";
 import type { ProcessSettings } from "./process-settings.ts";
@@ -8,7 +15,8 @@ import type { ToolDefinitions } from "../mcp/tool-definitions.ts";
 import { folderServer, agentServer, type SessionMcpServer } from "../mcp/session-mcp-server.ts";
 import { SessionServers } from "../mcp/session-servers.ts";
 import { explainBlocked } from "./explain-blocked.ts";
-import { sandboxFor } from "./sandbox.ts";
+import { openSandbox } from "./open-sandbox.ts";
+import { WebFetchGrants } from "./web-fetch-grants.ts";
 import type { FolderTrust } from "../trust/folder-trust.ts";
 import { storeSkills } from "../trust/store-skills.ts";
 import { type FolderParts, trustedParts } from "../trust/trusted-parts.ts";
@@ -23,6 +31,8 @@ export interface ProcessSetup extends AsyncDisposable {
   /** Adjusts a decision about a call by its MCP server. */
   judge(call: { mcpServer?: string }, decision: Decision): Decision;
   hooks: Pick<ConversationHost, "beforeTool" | "afterTool" | "afterFailure">;
+  /** Receives every output of the process. */
+  observe(output: ConversationOutput): void;
 }
 
 export async function openProcessSetup(
@@ -35,19 +45,25 @@ export async function openProcessSetup(
     write: (events: SessionEventBody[]) => void;
   },
 ): Promise<ProcessSetup> {
-  const sandbox = await sandboxFor(settings.sandbox ?? { mode: "off" }, settings.hostVariables);
+  await using resources = new AsyncDisposableStack();
+  const { sandbox, opened } = await openSandbox(row, settings, { write: around.write });
+  if (opened) resources.use(opened);
   const trust = await settings.trustOf?.(row.folder);
   const config = trust?.trusted ? trust.config : undefined;
   const parts = config && trustedParts(config);
   const skillsIn = config && parts?.skills.length ? await storeSkills(settings.stateFolder, config) : undefined;
-  const owned = await new OwnerUrls(around.store).among(row);
-  const servers = await SessionServers.open(await wantedServers(row, settings, owned, trust, parts), {
-    book: around.definitions,
-    stateFolder: settings.stateFolder,
-    hostVariables: settings.hostVariables,
-    connectMs: settings.deadlines.init,
-    callMs: settings.mcpTimeout,
-  });
+  const ownerUrls = await new OwnerUrls(around.store).among(row);
+  const servers = resources.use(
+    await SessionServers.open(await wantedServers(row, settings, ownerUrls, trust, parts), {
+      book: around.definitions,
+      stateFolder: settings.stateFolder,
+      hostVariables: settings.hostVariables,
+      connectMs: settings.deadlines.init,
+      callMs: settings.mcpTimeout,
+    }),
+  );
+  const grants = opened && new WebFetchGrants((host) => opened.allowHost(host));
+  const owned = resources.move();
   const isNews = around.isFirst || servers.failed.length > 0;
   return {
     setup: {
@@ -59,15 +75,29 @@ export async function openProcessSetup(
     tools: skillsIn === undefined ? [] : ["Skill"],
     events: [
       ...(around.isFirst && trust ? untrustedNotice(trust) : []),
-      ...(around.isFirst && !sandbox.on && settings.sandbox?.mode === "auto" ? [noSandbox(sandbox.reason)] : []),
+      ...(around.isFirst && !sandbox.on && settings.sandbox?.mode === "auto" ? [noSandbox(sandbox)] : []),
       ...(isNews ? servers.events : []),
     ],
     judge: (call, decision) => servers.decide(call, decision),
     hooks: {
-      ...toolHooks(row, settings, around.write),
-      ...(sandbox.on && { afterFailure: explainBlocked(settings, around.write) }),
+      ...granting(toolHooks(row, settings, around.write), grants),
+      ...(opened && { afterFailure: explainBlocked(settings, around.write) }),
     },
-    [Symbol.asyncDispose]: () => servers[Symbol.asyncDispose](),
+    observe: (output) => grants?.observe(output),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** Adds a grant for the host of each allowed `WebFetch`, with the input that the host's hooks leave it with. */
+function granting(hooks: ProcessSetup["hooks"], grants: WebFetchGrants | undefined): ProcessSetup["hooks"] {
+  if (!grants) return hooks;
+  return {
+    ...hooks,
+    async beforeTool(call: ToolCallRequest): Promise<HookAnswer> {
+      const said: HookAnswer = (await hooks.beforeTool?.(call)) ?? { allow: true };
+      if (said.allow) grants.start({ ...call, input: said.input ?? call.input });
+      return said;
+    },
   };
 }
 
@@ -133,10 +163,10 @@ function untrustedNotice({ state, folder, config, reason }: FolderTrust): Sessio
   }
 }
 
-const noSandbox = (reason: string): SessionEventBody => ({
+const noSandbox = ({ reason, fix = "" }: { reason: string; fix?: string }): SessionEventBody => ({
   type: "tandem.notice",
   level: "warning",
-  text: `Shell commands run without a sandbox: ${reason}.`,
+  text: `This session runs without a sandbox. ${reason} ${fix}`.trim(),
 });
 
 function toolHooks(

@@ -22,6 +22,9 @@ const LEASE_MS = 3_000;
 /** Leases are longer on a slow machine, which renews them late. */
 export const SLOWNESS = Number(process.env["TANDEM_TEST_SLOWNESS"] ?? 1);
 
+/** Runs the sessions of all tests in a sandbox, where the test does not choose another mode. */
+export const TEST_SANDBOX = process.env["TANDEM_TEST_SANDBOX"] === "require" ? "require" : undefined;
+
 /** A store, the real Claude Code and the rehearsal; a test can open any number of engines on them. */
 export interface EngineStage extends AsyncDisposable {
   rehearsal: Rehearsal;
@@ -45,7 +48,7 @@ type Overrides = Partial<EngineSettings> & { home?: string; location?: string };
 /** Settings of an engine in another process, passed as JSON. */
 export interface SpawnOptions {
   session?: Partial<SessionCreateParams>;
-  settings?: Partial<Pick<EngineSettings, "quota" | "recovery" | "hostVariables">>;
+  settings?: Partial<Pick<EngineSettings, "quota" | "recovery" | "hostVariables" | "sandbox">>;
   credential?: Credential;
 }
 
@@ -115,6 +118,7 @@ export async function setEngineStage(script: Script = [], options?: RehearsalOpt
         HOME: root,
         NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
         TANDEM_TEST_SLOWNESS: String(SLOWNESS),
+        TANDEM_TEST_SANDBOX: process.env["TANDEM_TEST_SANDBOX"],
       },
       stdio: ["pipe", "pipe", "inherit"],
     });
@@ -167,6 +171,7 @@ export async function stageSettings(root: string, url: string, home = join(root,
     openConversation,
     sweep: () => ledger.sweep(),
     log: { warn: () => undefined },
+    ...(TEST_SANDBOX && { sandbox: { mode: TEST_SANDBOX } }),
   };
 }
 

@@ -1,0 +1,39 @@
+import type { ConversationSandbox } from "@tandem/claude-code";
+import type { SessionEventBody } from "@tandem/protocol";
+import type { SessionRow } from "@tandem/storage";
+import type { ProcessSettings } from "./process-settings.ts";
+import { sandboxFor } from "./sandbox.ts";
+import type { SessionSandbox } from "./session-sandbox.ts";
+
+/** Opens the sandbox of one process, if there is to be one. Rejects if one is required and unavailable. */
+export async function openSandbox(
+  row: SessionRow,
+  settings: ProcessSettings,
+  around: {
+    /** Logs what the sandbox refused. */
+    write: (events: SessionEventBody[]) => void;
+    /** For a process besides the session's own: the name of its folder, which is deleted with the sandbox. */
+    besides?: string;
+  },
+): Promise<{ sandbox: ConversationSandbox; opened?: SessionSandbox }> {
+  const choice = await sandboxFor(settings.sandbox ?? { mode: "off" }, settings.hostVariables);
+  if (!choice.on || choice.covers === "commands") return { sandbox: choice };
+  // Imported lazily: commands that only read sessions start faster without it.
+  const [{ openSessionSandbox }, { sessionHosts }] = await Promise.all([
+    import("./session-sandbox.ts"),
+    import("./session-hosts.ts"),
+  ]);
+  const granted = await settings.openHosts?.(row);
+  const configured = await sessionHosts(row, settings, granted?.networking);
+  const opened = await openSessionSandbox(row, settings, {
+    ...(around.besides !== undefined && { besides: around.besides }),
+    wall: choice.wall,
+    credential: await settings.credential(),
+    isAllowed: (target) => configured(target) || granted?.isAllowed(target) === true,
+    onRefused: (refusal) => {
+      const event = granted?.refused(refusal);
+      if (event) around.write([event]);
+    },
+  });
+  return { sandbox: opened.sandbox, opened };
+}

@@ -1,0 +1,183 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { readdir, readFile, symlink, mkdir, unlink, writeFile } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { knownWall } from "@tandem/sandbox";
+import { always, text, toolUse } from "@tandem/rehearsal";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import {
+  ALLOW_ALL,
+  setEngineStage,
+  textsOf,
+  the,
+  type EngineStage,
+  type RunningEngine,
+} from "../testing/engine-stage.ts";
+import { findInside, processesInside } from "../testing/find-inside.ts";
+
+const wall = knownWall(process.env);
+const KEY = "sk-ant-made-up-key";
+/** Runs until it is killed. */
+const COMMAND = "tail -f /dev/null";
+
+let stage: EngineStage;
+beforeEach(async () => {
+  stage = await setEngineStage();
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await stage[Symbol.asyncDispose]();
+});
+
+const open = (): Promise<RunningEngine> => stage.open({ sandbox: { mode: "require" } });
+const bash = (command: string) => toolUse("Bash", { command });
+
+/** The outputs of the turn's tools. */
+async function outputs(running: RunningEngine, ...calls: ReturnType<typeof toolUse>[]): Promise<string[]> {
+  stage.rehearsal.use([...calls, text("done")]);
+  const events = await running.turn(await running.session({}, ALLOW_ALL), "Go.");
+  return events.flatMap(({ event }) =>
+    event.type === "agent.tool_result"
+      ? [(event.content ?? []).map((block) => ("text" in block ? block.text : "")).join("")]
+      : [],
+  );
+}
+
+test.skipIf(!wall.on)("the usual tools work, and another engine resumes the conversation", async () => {
+  const git = (...args: string[]) => promisify(execFile)("git", ["-C", stage.folder, ...args]);
+  await git("init", "-q");
+  await writeFile(join(stage.folder, "a.txt"), "one\n");
+  const file_path = join(stage.folder, "a.txt");
+  const commit =
+    "git add -A && git -c user.name=a -c user.email=a@example.com commit -qm second && git log --format=%s";
+  const first = await open();
+  stage.rehearsal.use([
+    bash("echo $HOME; touch $HOME/kept; id -u"),
+    toolUse("Read", { file_path }),
+    toolUse("Edit", { file_path, old_string: "one", new_string: "two" }),
+    toolUse("Grep", { pattern: "two", output_mode: "content" }),
+    toolUse("Glob", { pattern: "*.txt" }),
+    bash(commit),
+    text("done"),
+  ]);
+  const session = await first.session({}, ALLOW_ALL);
+  const events = await first.turn(session, "Go.");
+  expect(the(events, "tandem.init").sandbox).toMatchObject({ on: true, credential: "outside" });
+  const results = events.flatMap(({ event }) => (event.type === "agent.tool_result" ? [event] : []));
+  expect(results.map(({ is_error }) => is_error)).toEqual(results.map(() => false));
+  expect(results).toHaveLength(6);
+  expect(JSON.stringify(results[3])).toContain("a.txt");
+  expect((await git("log", "--format=%s")).stdout).toBe("second\n");
+  expect(stage.rehearsal.modelRequests.map(({ headers }) => headers["x-api-key"])).toEqual(
+    stage.rehearsal.modelRequests.map(() => KEY),
+  );
+  await first.stop();
+
+  const second = await open();
+  stage.rehearsal.use([bash("ls $HOME"), always(({ messages }) => text(`${messages.length} messages`))]);
+  const resumed = await second.turn(session, "Again.");
+  expect(JSON.stringify(the(resumed, "agent.tool_result").content)).toContain("kept");
+  expect(Number.parseInt(textsOf(resumed)[0]!, 10)).toBeGreaterThan(12);
+  await second.engine.sessions.archive(session.id);
+  await second.engine.sessions.delete(session.id);
+  expect(await readdir(join(stage.root, "state", "sandboxes"))).toEqual([]);
+});
+
+test.skipIf(!wall.on)(
+  "no credential is inside: in no environment, file or memory; the API got the real one",
+  async () => {
+    const running = await open();
+    stage.rehearsal.use([bash(COMMAND), text("done")]);
+    const session = await running.session({}, ALLOW_ALL);
+    await running.say(session, "Go.");
+    await running.until(session, ({ event }) => event.type === "agent.tool_use");
+    const [pid = 0] = await stage.processes();
+    await untilCommandRuns(pid);
+    const found = await findInside(pid, KEY);
+    expect(found.searchedBytes).toBeGreaterThan(10_000_000);
+    expect(found.places).toEqual([]);
+    const known = await findInside(pid, "stand-in-of-the-sandbox");
+    expect(known.places).not.toEqual([]);
+    expect(await readTree(join(stage.root, "state", "sandboxes"))).not.toContain(KEY);
+    expect(stage.rehearsal.modelRequests[0]!.headers["x-api-key"]).toBe(KEY);
+  },
+);
+
+test.skipIf(!wall.on)("an agent that may run any command cannot approve itself", async () => {
+  const token = join(stage.root, "state", "token");
+  let connections = 0;
+  await using server = createServer((socket) => {
+    connections += 1;
+    socket.destroy();
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const running = await open();
+  await writeFile(token, "the-token-of-the-server");
+  // In files: the policy asks before commands that name secrets.
+  const scripts = [
+    `cat ${token}; ls ${join(stage.root, "state")}; cat /proc/*/environ | tr '\\0' '\\n' | grep the-token`,
+    `curl -sS -m 5 --noproxy '*' http://127.0.0.1:${port}/`,
+    `curl -sS -m 5 -x $HTTPS_PROXY --noproxy '' http://127.0.0.1:${port}/ http://localhost:${port}/`,
+  ];
+  await Promise.all(scripts.map((script, index) => writeFile(join(stage.folder, `${index}.sh`), `${script}; true`)));
+  const [read, asked, proxied] = await outputs(running, bash("sh 0.sh"), bash("sh 1.sh"), bash("sh 2.sh"));
+  expect(read).toMatch(/token: No such file/);
+  expect(read).not.toContain("the-token-of-the-server");
+  expect(asked).toMatch(/refused|Failed to connect|Couldn't connect/);
+  expect(proxied).toMatch(/IP address[^]*localhost/);
+  expect(connections).toBe(0);
+});
+
+test.skipIf(!wall.on)("a refused host is told to the model and logged", async () => {
+  const running = await open();
+  stage.rehearsal.use([bash("curl -sS -m 10 https://not-allowed.example.com/; true"), text("done")]);
+  const events = await running.turn(await running.session({}, ALLOW_ALL), "Go.");
+  expect(the(events, "tandem.sandbox_violation")).toMatchObject({ kind: "host", target: "not-allowed.example.com" });
+  expect(JSON.stringify(the(events, "agent.tool_result").content)).toContain("403");
+});
+
+test.skipIf(!wall.on)("nothing is left after the engine was killed", async () => {
+  stage.rehearsal.use([bash(`${COMMAND} & ${COMMAND}`), text("done")]);
+  const { process: engine } = await stage.spawn(ALLOW_ALL, "Go.", { settings: { sandbox: { mode: "require" } } });
+  await expect.poll(() => stage.processes().catch(() => []), { timeout: 60_000 }).toHaveLength(1);
+  const [pid = 0] = await stage.processes();
+  const pids = (await untilCommandRuns(pid)).map((each) => each.pid);
+  engine.kill("SIGKILL");
+  await once(engine, "exit");
+  const alive = async (): Promise<number[]> => {
+    const states = await Promise.all(pids.map((each) => readFile(`/proc/${each}/stat`, "utf8").catch(() => "")));
+    return pids.filter((_, index) => states[index] !== "" && !/\) Z /.test(states[index]!));
+  };
+  await expect.poll(alive, { timeout: 30_000 }).toEqual([]);
+});
+
+test.skipIf(!wall.on)("if bubblewrap vanishes after the start, nothing runs without it", async () => {
+  const programs = join(stage.root, "bin");
+  await mkdir(programs);
+  await symlink(wall.on ? wall.bwrap : "", join(programs, "bwrap"));
+  vi.stubEnv("PATH", `${programs}:${process.env["PATH"]}`);
+  expect(knownWall(process.env).on).toBe(true);
+  await unlink(join(programs, "bwrap"));
+  for (const mode of ["require", "auto"] as const) {
+    const running = await stage.open({ sandbox: { mode } });
+    stage.rehearsal.use([text("done")]);
+    const events = await running.turn(await running.session({}, ALLOW_ALL), "Go.");
+    expect(the(events, "session.error")).toBeDefined();
+    expect(stage.rehearsal.modelRequests).toEqual([]);
+  }
+});
+
+async function untilCommandRuns(bwrap: number): Promise<{ pid: number }[]> {
+  const running = async () => (await processesInside(bwrap)).some(({ command }) => command === COMMAND);
+  await expect.poll(running, { timeout: 60_000 }).toBe(true);
+  return processesInside(bwrap);
+}
+
+async function readTree(folder: string): Promise<string> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  return (await Promise.all(files.map((file) => readFile(file, "latin1")))).join("\n");
+}

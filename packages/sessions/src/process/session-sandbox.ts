@@ -1,0 +1,157 @@
+import { mkdir, rm } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { ConversationSandbox, Credential } from "@tandem/claude-code";
+import {
+  gitIdentity,
+  hostRules,
+  limitsInForce,
+  openApiGateway,
+  sessionMounts,
+  type EgressRefusal,
+  type HostFilter,
+  type HostMount,
+  type LimitInForce,
+  type SandboxPlan,
+  type WallOn,
+} from "@tandem/sandbox";
+import type { SandboxState } from "@tandem/protocol";
+import type { SessionRow } from "@tandem/storage";
+import type { ProcessSettings } from "./process-settings.ts";
+import { NO_NETWORK, openNetwork } from "./sandbox-network.ts";
+import { sandboxFolder } from "./sandbox-folder.ts";
+import { openSocketFolder } from "./socket-folder.ts";
+
+const API_SOCKET = "/run/tandem/api.sock";
+const TMP_MB = 1_024;
+const PROCESSES = 2_048;
+
+/** Hosts that Claude Code contacts by itself. They are refused like others, but the agent did not ask for them. */
+const OWN_HOSTS = new Set(["api.anthropic.com", "platform.claude.com", "console.anthropic.com", "claude.ai"]);
+
+/** The sandbox of one process of a session: its proxies and plan. Dispose it after the process has ended. */
+export interface SessionSandbox extends AsyncDisposable {
+  sandbox: Extract<ConversationSandbox, { covers: "process" }>;
+  /** Allows a host while a call runs that was approved for it. */
+  allowHost(host: string): Disposable;
+}
+
+/**
+ * Opens the proxies of one process and plans its sandbox. The process gets stand-ins: the proxies add the real credentials
+ * outside.
+ */
+export async function openSessionSandbox(
+  row: Pick<SessionRow, "id" | "folder">,
+  settings: Pick<ProcessSettings, "executable" | "hostVariables" | "stateFolder" | "sandbox">,
+  around: {
+    wall: WallOn;
+    credential: Credential;
+    isAllowed: HostFilter;
+    /** For a process besides the session's own: the name of its folder, which is deleted with the sandbox. */
+    besides?: string;
+    onRefused: (refusal: EgressRefusal) => void;
+  },
+): Promise<SessionSandbox> {
+  await using opened = new AsyncDisposableStack();
+  const { hostVariables } = settings;
+  const folder = sandboxFolder(settings.stateFolder, row.id);
+  const configDir = join(folder, around.besides ?? "claude");
+  if (around.besides !== undefined) opened.defer(() => rm(configDir, { recursive: true, force: true }));
+  const home = { from: join(folder, "home"), at: hostVariables["HOME"] ?? homedir() };
+  await mkdir(home.from, { recursive: true, mode: 0o700 });
+  const { makeStandIn } = await import("@tandem/claude-code");
+  const standIn = await makeStandIn(around.credential, { configDir, ...settings });
+
+  const sockets = opened.use(await openSocketFolder());
+  const api = join(sockets.path, "api.sock");
+  opened.use(await openApiGateway({ socket: api, upstream: () => standIn.upstream() }));
+  const hosts = new AllowedHosts(around.isAllowed);
+  const onRefused = (refusal: EgressRefusal): void => {
+    if (!OWN_HOSTS.has(refusal.host)) around.onRefused(refusal);
+  };
+  // Without the program for relays, only the model's API can be reached.
+  const network =
+    around.wall.socat === undefined
+      ? NO_NETWORK
+      : await openNetwork(sockets.path, settings, opened, {
+          isAllowed: (target) => hosts.isAllowed(target),
+          onRefused,
+        });
+  const limits = { processes: PROCESSES, ...settings.sandbox?.limits, tmpMb: TMP_MB };
+  const mounts = sessionMounts({
+    folder: row.folder,
+    home: home.at,
+    // A tenant's state is in the operator's folder.
+    tandemHome: hostVariables["TANDEM_TRUST_HOME"] ?? settings.stateFolder,
+    path: hostVariables["PATH"] ?? "",
+    identity: gitIdentity(hostVariables),
+    extra: extraMounts(settings),
+  });
+  const plan: SandboxPlan = {
+    home,
+    mounts: [...mounts, ...network.mounts],
+    sockets: [{ from: api, at: API_SOCKET }, ...network.sockets],
+    relays: network.relays,
+    limits,
+  };
+  const variables = {
+    HOME: home.at,
+    TMPDIR: "/tmp",
+    ANTHROPIC_UNIX_SOCKET: API_SOCKET,
+    ANTHROPIC_BASE_URL: "http://localhost",
+    ...(standIn.isFirstParty && { _CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL: "1" }),
+    ...network.variables,
+  };
+  const state: SandboxState = {
+    on: true,
+    network: around.wall.socat === undefined ? "none" : "proxy",
+    credential: "outside",
+    limits: describeLimits(limits, limitsInForce(around.wall, process.getuid?.() === 0)),
+  };
+  const owned = opened.move();
+  return {
+    sandbox: { on: true, covers: "process", plan, variables, credential: standIn.credential, configDir, state },
+    allowHost: (host) => hosts.add(host),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** Hosts that rules allow, and those that running calls were approved for. */
+class AllowedHosts {
+  readonly #isAllowed: HostFilter;
+  readonly #granted = new Map<symbol, HostFilter>();
+
+  constructor(isAllowed: HostFilter) {
+    this.#isAllowed = isAllowed;
+  }
+
+  isAllowed(target: Parameters<HostFilter>[0]): boolean {
+    return this.#isAllowed(target) || [...this.#granted.values()].some((fits) => fits(target));
+  }
+
+  add(host: string): Disposable {
+    const key = Symbol(host);
+    this.#granted.set(key, hostRules([host]));
+    return { [Symbol.dispose]: () => void this.#granted.delete(key) };
+  }
+}
+
+const extraMounts = ({ sandbox }: Pick<ProcessSettings, "sandbox">): HostMount[] =>
+  (sandbox?.mounts ?? []).map(({ path, write }) => ({ from: path, access: write ? "write" : "read", optional: true }));
+
+/** Those that bind on this machine, and those that do not. */
+function describeLimits(limits: SandboxPlan["limits"], inForce: readonly LimitInForce[]): SandboxState["limits"] {
+  const values: Record<LimitInForce["name"], number | undefined> = {
+    memory: limits.memoryMb,
+    processes: limits.processes,
+    files: limits.files,
+    "file size": limits.fileMb,
+    "/tmp": limits.tmpMb,
+  };
+  const set = inForce.filter(({ name }) => values[name] !== undefined);
+  const describe = ({ name }: LimitInForce): string => `${name} ${values[name]}`;
+  return {
+    bind: set.filter(({ scope }) => scope !== "none").map(describe),
+    open: set.filter(({ scope }) => scope === "none").map(describe),
+  };
+}
