@@ -69,7 +69,7 @@ describe.each(users)("an agent that runs as %s", (_, user) => {
     if (user)
       for (const path of ["", ...readdirSync(base, { recursive: true, encoding: "utf8" })])
         chownSync(join(base, path), user.uid, user.gid);
-    host = spawn("tail", ["-f", "/dev/null"], {
+    host = spawn("/bin/sh", ["-c", "exec tail -f /dev/null"], {
       env: { PATH: process.env["PATH"], SECRET: secret },
       stdio: "ignore",
       ...user,
