@@ -1,4 +1,4 @@
-import { existsSync, globSync, lstatSync, mkdirSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, globSync, lstatSync, mkdirSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { SandboxError } from "./sandbox-error.ts";
 import type { Mount } from "./sandbox-plan.ts";
@@ -30,7 +30,12 @@ function repositoryMounts(git: string): Mount[] {
     if (!isThere(join(git, name))) mkdirSync(join(git, name));
   }
   const protectedPaths = [...FOLDERS, ...FILES].map((name) => join(git, name)).filter(isThere);
-  return [{ from: git, access: "write" }, ...protectedPaths.map(readOnly), ...submoduleMounts(git)];
+  return [
+    { from: git, access: "write" },
+    ...protectedPaths.map(readOnly),
+    ...submoduleMounts(git),
+    ...otherWorktrees(git),
+  ];
 }
 
 const submoduleMounts = (git: string): Mount[] =>
@@ -44,11 +49,10 @@ const submoduleMounts = (git: string): Mount[] =>
         .map(readOnly),
     );
 
-/** Commits need the common folder: objects, refs and logs are shared. Other worktrees are read-only. */
+/** Commits need the common folder: objects, refs and logs are shared. */
 function worktreeMounts(entry: string, { git, common }: Worktree): Mount[] {
   return [
     ...repositoryMounts(common),
-    readOnly(join(common, "worktrees")),
     { from: git, access: "write" },
     ...["gitdir", "commondir", "config.worktree"]
       .map((name) => join(git, name))
@@ -57,6 +61,15 @@ function worktreeMounts(entry: string, { git, common }: Worktree): Mount[] {
     readOnly(entry),
   ];
 }
+
+/** Inside, the folders of other worktrees do not exist, and git would prune their entries. */
+const otherWorktrees = (git: string): Mount[] =>
+  isThere(join(git, "worktrees"))
+    ? readdirSync(join(git, "worktrees"))
+        .map((name) => join(git, "worktrees", name))
+        .filter(isThere)
+        .map(readOnly)
+    : [];
 
 interface Worktree {
   /** `REPOSITORY/worktrees/NAME`. */

@@ -59,5 +59,6 @@ function accountFiles(home: string, user: OsUser | undefined): Mount[] {
 function gitConfig({ name, email }: Identity): string {
   const line = (key: string, value: string | undefined): string =>
     value === undefined ? "" : `\t${key} = ${JSON.stringify(value.replaceAll(/[\r\n\0]/g, " "))}\n`;
-  return `[user]\n${line("name", name)}${line("email", email)}`;
+  // Garbage collection fails at other worktrees of the repository, whose entries are read-only.
+  return `[user]\n${line("name", name)}${line("email", email)}[gc]\n\tauto = 0\n`;
 }

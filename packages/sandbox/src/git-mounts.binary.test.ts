@@ -1,0 +1,147 @@
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { gitMounts } from "./git-mounts.ts";
+import { probe } from "./probe-wall.ts";
+import type { Mount } from "./sandbox-plan.ts";
+import { sessionMounts } from "./session-mounts.ts";
+import { runInSandbox, type Ran } from "./testing/run-in-sandbox.ts";
+
+const wall = probe(process.env["PATH"] ?? "", undefined, process);
+let base: string;
+let repository: string;
+beforeEach(() => {
+  base = realpathSync(mkdtempSync(join(tmpdir(), "tandem-git-")));
+  repository = join(base, "repository");
+  mkdirSync(join(base, "private"));
+  git(base, "init", "-q", "-b", "main", repository);
+  commit(repository);
+});
+afterEach(() => rmSync(base, { recursive: true, force: true }));
+
+const NAME = ["-c", "user.name=A", "-c", "user.email=a@example.com"];
+const git = (cwd: string, ...args: string[]): string =>
+  execFileSync("git", [...NAME, "-c", "protocol.file.allow=always", ...args], { cwd, encoding: "utf8", stdio: "pipe" });
+const commit = (cwd: string): string => git(cwd, "commit", "-q", "--allow-empty", "-m", "first");
+
+const run = async (folder: string, script: string): Promise<Ran> => {
+  if (!wall.on) throw new Error(wall.reason);
+  const place = { folder, home: join(base, "home"), tandemHome: join(base, "tandem"), path: "/usr/bin:/bin" };
+  const plan = {
+    home: { from: join(base, "private"), at: place.home },
+    mounts: sessionMounts({ ...place, identity: { name: "A", email: "a@example.com" } }),
+    sockets: [],
+    relays: [],
+    limits: { tmpMb: 16 },
+  };
+  return runInSandbox(wall, plan, folder, `set -e\n${script}`);
+};
+
+const WORK = `echo 1 >a; git add a; git commit -qm two; git branch b; git commit -q --allow-empty -m three
+  git checkout -q b; echo 2 >c; git add c; git commit -qm four; git rebase -q main 2>/dev/null || git rebase main
+  git stash list; git gc -q; git pack-refs --all; git log --format=%s | tr '\\n' ' '`;
+
+describe.skipIf(!wall.on)("in a sandbox", () => {
+  test("git works in a repository, and its configuration stays as it is", async () => {
+    expect(await run(repository, WORK)).toMatchObject({ code: 0, output: expect.stringContaining("first") });
+    for (const attack of [
+      "git config core.fsmonitor x",
+      "echo x >.git/hooks/pre-commit",
+      "rm -rf .git/hooks",
+      "mv .git old",
+    ]) {
+      expect(await run(repository, attack), attack).not.toMatchObject({ code: 0 });
+    }
+  });
+
+  test("git works in a worktree, which cannot touch the repository's configuration or other worktrees", async () => {
+    const folder = join(base, "tree");
+    git(repository, "worktree", "add", "-q", "-b", "tree", folder);
+    git(repository, "worktree", "add", "-q", "-b", "other", join(base, "other"));
+    expect(await run(folder, WORK.replaceAll("main", "tree").replace("git gc -q;", ""))).toMatchObject({ code: 0 });
+    const { output } = await run(folder, `cat ${repository}/README 2>&1 || true; ls ${repository} -A`);
+    expect(output.trim().split("\n").at(-1)).toBe(".git");
+    for (const attack of [
+      "git config core.fsmonitor x",
+      `echo x >${repository}/.git/hooks/pre-commit`,
+      `echo x >${repository}/.git/worktrees/other/HEAD`,
+      `echo x >${repository}/.git/worktrees/tree/gitdir`,
+      "echo 'gitdir: /' >.git",
+      "mv .git old",
+    ]) {
+      expect(await run(folder, attack), attack).not.toMatchObject({ code: 0 });
+    }
+  });
+
+  test("hooks and settings of a submodule stay as they are", async () => {
+    const library = join(base, "library");
+    git(base, "init", "-q", library);
+    commit(library);
+    git(repository, "submodule", "--quiet", "add", library, "lib");
+    for (const attack of ["git -C lib config core.fsmonitor x", "echo x >.git/modules/lib/hooks/pre-commit"]) {
+      expect(await run(repository, attack), attack).not.toMatchObject({ code: 0 });
+    }
+  });
+});
+
+describe("a folder that an agent prepared", () => {
+  const secret = (): string => {
+    const folder = join(base, "secret");
+    mkdirSync(folder, { recursive: true });
+    return folder;
+  };
+  const isShown = (mounts: readonly Mount[]): boolean =>
+    mounts.some((mount) => "from" in mount && mount.from.startsWith(secret()));
+
+  test("cannot name another repository as its own", () => {
+    const other = join(secret(), "repository");
+    git(base, "init", "-q", other);
+    commit(other);
+    git(other, "worktree", "add", "-q", "-b", "tree", join(base, "tree"));
+    const folder = join(base, "agent");
+    mkdirSync(folder);
+    for (const target of [`${other}/.git`, `${other}/.git/worktrees/tree`, secret(), "../secret"]) {
+      writeFileSync(join(folder, ".git"), `gitdir: ${target}\n`);
+      expect(gitMounts(folder), target).toEqual([]);
+    }
+    // With a worktree entry of its own that names the other repository.
+    const entry = join(folder, "fake/worktrees/x");
+    mkdirSync(entry, { recursive: true });
+    writeFileSync(join(entry, "gitdir"), join(folder, ".git"));
+    writeFileSync(join(entry, "commondir"), `${other}/.git`);
+    writeFileSync(join(folder, ".git"), `gitdir: ${entry}\n`);
+    expect(isShown(gitMounts(folder))).toBe(false);
+  });
+
+  test.each(["hooks", "info", "config"])("cannot show a file of the host as its %s", (name) => {
+    const path = join(repository, ".git", name);
+    if (existsSync(path)) renameSync(path, `${path}.old`);
+    symlinkSync(secret(), path);
+    expect(() => gitMounts(repository)).toThrow(expect.objectContaining({ code: "sandbox_link" }));
+  });
+
+  test("cannot link its repository", () => {
+    renameSync(join(repository, ".git"), join(base, "moved"));
+    symlinkSync(join(base, "moved"), join(repository, ".git"));
+    expect(() => gitMounts(repository)).toThrow(expect.objectContaining({ code: "sandbox_link" }));
+  });
+
+  test("cannot link a submodule's repository", () => {
+    const other = join(secret(), "bare");
+    git(base, "init", "-q", "--bare", other);
+    mkdirSync(join(repository, ".git/modules"));
+    symlinkSync(other, join(repository, ".git/modules/x"));
+    expect(isShown(gitMounts(repository))).toBe(false);
+  });
+});
