@@ -71,6 +71,7 @@ const REFUSED: [name: string, status: number, text: string][] = [
   ["HTTP/2", 400, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
   ["another host", 403, `GET /v1/models HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n`],
   ["no host", 400, "GET /v1/models HTTP/1.1\r\nConnection: close\r\n\r\n"],
+  ["no host in HTTP/1.0", 403, "GET /v1/models HTTP/1.0\r\n\r\n"],
   ["an empty host", 403, "GET /v1/models HTTP/1.1\r\nHost:\r\nConnection: close\r\n\r\n"],
   ["two hosts", 400, `GET /v1/models HTTP/1.1\r\nHost: localhost\r\n${LOCAL}\r\n`],
   ["two lengths", 400, post("/v1/messages", "Content-Length: 2\r\n")],

@@ -99,6 +99,7 @@ const refused: [name: string, status: number, text: string][] = [
   ["a URL without slashes", 400, "GET http:HOST/ HTTP/1.1\r\nHost: HOST\r\nConnection: close\r\n\r\n"],
   ["another host than the URL's", 400, "GET http://HOST/ HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n"],
   ["another port than the URL's", 400, "GET http://HOST/ HTTP/1.1\r\nHost: ok.example:1\r\nConnection: close\r\n\r\n"],
+  ["no host in HTTP/1.0", 400, "GET http://HOST/ HTTP/1.0\r\n\r\n"],
   ["no host", 400, "GET http://HOST/ HTTP/1.1\r\nConnection: close\r\n\r\n"],
   [
     "a fragment that hides a host",

@@ -126,7 +126,7 @@ class EgressHandler {
     if (problem !== undefined) return sendText(response, 400, problem);
     const [, authority = "", path = ""] = /^http:\/\/([^/?#]*)([^#]*)$/is.exec(request.url ?? "") ?? [];
     const given = readAuthority(authority, 80);
-    if (given && !isSameHost(given, valuesOf(pairs, "host")[0]!)) {
+    if (given && !isSameHost(given, valuesOf(pairs, "host")[0] ?? "")) {
       return sendText(response, 400, "The Host header names another host than the URL.");
     }
     const checked = await this.#check(given, authority);

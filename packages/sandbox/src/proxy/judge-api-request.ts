@@ -37,7 +37,7 @@ export function judgeApiRequest({
   const pairs = headerPairs(rawHeaders);
   const problem = framingProblem(pairs);
   if (problem !== undefined) return refuse(400, problem);
-  if (!HOSTS.test(valuesOf(pairs, "host")[0]!)) return refuse(403, "This socket serves the model's API only.");
+  if (!HOSTS.test(valuesOf(pairs, "host")[0] ?? "")) return refuse(403, "This socket serves the model's API only.");
   if (valuesOf(pairs, "upgrade").length > 0) return refuse(403, "This socket does not upgrade connections.");
   if (valuesOf(pairs, "content-encoding").length > 0) return refuse(415, "Send the body without Content-Encoding.");
   if (!url.startsWith("/")) return refuse(403, "This socket serves the model's API only and is not a proxy.");

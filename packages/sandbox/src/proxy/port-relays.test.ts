@@ -1,7 +1,7 @@
-import { once } from "node:events";
 import { rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { expect, test } from "vitest";
+import { listenOnSocket } from "./listen-on-socket.ts";
 import { openPortForward, openPortListener } from "./open-proxies.ts";
 import { Scratch } from "./testing/scratch.ts";
 
@@ -15,9 +15,7 @@ async function roundTrip(client: Socket, text: string): Promise<string> {
 }
 
 async function listenAt(scratch: Scratch, path: string, server: Server): Promise<void> {
-  server.listen(path);
-  await once(server, "listening");
-  scratch.use({ [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())) });
+  scratch.use(await listenOnSocket(server, path));
 }
 
 test("a loopback port of the host is reachable through its socket", async () => {
