@@ -36,14 +36,18 @@ export interface World {
 
 export const NOW = new Date("2026-03-15T12:00:00Z");
 
-const TYPES: Record<ColumnType, { kind: ColumnKind } & Record<Dialect, string>> = {
-  epoch: {
-    kind: "time",
-    sqlite: "DATETIME",
-    duckdb: "TIMESTAMP",
-    postgres: "timestamp without time zone",
-    mysql: "datetime",
-  },
+type SqlType = { kind: ColumnKind } & Record<Dialect, string>;
+
+const TIME: SqlType = {
+  kind: "time",
+  sqlite: "DATETIME",
+  duckdb: "TIMESTAMP",
+  postgres: "timestamp without time zone",
+  mysql: "datetime",
+};
+
+const TYPES: Record<ColumnType, SqlType> = {
+  epoch: TIME,
   int: { kind: "integer", sqlite: "INTEGER", duckdb: "INTEGER", postgres: "integer", mysql: "int" },
   big: { kind: "integer", sqlite: "INTEGER", duckdb: "BIGINT", postgres: "bigint", mysql: "bigint" },
   dec: {
@@ -57,13 +61,7 @@ const TYPES: Record<ColumnType, { kind: ColumnKind } & Record<Dialect, string>> 
   text: { kind: "text", sqlite: "TEXT", duckdb: "VARCHAR", postgres: "text", mysql: "varchar(60) COLLATE utf8mb4_bin" },
   bool: { kind: "boolean", sqlite: "BOOLEAN", duckdb: "BOOLEAN", postgres: "boolean", mysql: "tinyint(1)" },
   date: { kind: "date", sqlite: "DATE", duckdb: "DATE", postgres: "date", mysql: "date" },
-  time: {
-    kind: "time",
-    sqlite: "DATETIME",
-    duckdb: "TIMESTAMP",
-    postgres: "timestamp without time zone",
-    mysql: "datetime",
-  },
+  time: TIME,
   zoned: {
     kind: "time",
     sqlite: "TIMESTAMP",
