@@ -1,6 +1,5 @@
 import { type Environment, ENVIRONMENT_METADATA, LOCAL_ENVIRONMENT } from "@tandem/protocol";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { Plus } from "lucide-react";
 import { useState } from "react";
 import { api } from "../api/client.ts";
 import { useEnvironments } from "../api/lists.ts";
@@ -10,6 +9,7 @@ import { Dialog } from "../ui/dialog.tsx";
 import { Field, TextInput } from "../ui/field.tsx";
 import { Problem } from "../ui/problem.tsx";
 import { Select } from "../ui/select.tsx";
+import { AddButton } from "./add-button.tsx";
 import { Badge, Mono, PageHead, Panel, Row, Rows } from "./panel.tsx";
 
 const { path, isolation, branch } = ENVIRONMENT_METADATA;
@@ -23,14 +23,7 @@ export default function EnvironmentsPage() {
   const queries = useQueryClient();
   return (
     <>
-      <PageHead
-        title="Environments"
-        action={
-          <Button look="primary" icon={<Plus aria-hidden className="size-4" />} onClick={() => setNew(true)}>
-            New environment
-          </Button>
-        }
-      >
+      <PageHead title="Environments" action={<AddButton onClick={() => setNew(true)}>New environment</AddButton>}>
         The folder a session works in: a shared folder, a git worktree for each session, or a private scratch folder.
       </PageHead>
       <Problem error={list.error} onRetry={() => void list.refetch()} className="mb-4" />

@@ -1,6 +1,6 @@
 import type { Token } from "@tandem/protocol";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Copy, Plus } from "lucide-react";
+import { Copy } from "lucide-react";
 import { useState } from "react";
 import { api } from "../api/client.ts";
 import { useOwnTenant } from "../live/own-tenant.ts";
@@ -11,6 +11,7 @@ import { Dialog } from "../ui/dialog.tsx";
 import { Field, TextInput } from "../ui/field.tsx";
 import { Problem } from "../ui/problem.tsx";
 import { type Option, Select } from "../ui/select.tsx";
+import { AddButton } from "./add-button.tsx";
 import { Badge, PageHead, Panel, Row, Rows } from "./panel.tsx";
 
 const KEY = ["/v1/tokens"];
@@ -30,14 +31,7 @@ export default function TokensPage() {
   const [ended, setEnded] = useState<Token>();
   return (
     <>
-      <PageHead
-        title="Tokens"
-        action={
-          <Button look="primary" icon={<Plus aria-hidden className="size-4" />} onClick={() => setNew(true)}>
-            New token
-          </Button>
-        }
-      >
+      <PageHead title="Tokens" action={<AddButton onClick={() => setNew(true)}>New token</AddButton>}>
         Access tokens of programs and browsers. Only a hash of each token is stored.
       </PageHead>
       <Problem error={list.error} onRetry={() => void list.refetch()} className="mb-4" />

@@ -1,6 +1,6 @@
 import type { Agent } from "@tandem/protocol";
 import { useQueryClient } from "@tanstack/react-query";
-import { Bot, Plus } from "lucide-react";
+import { Bot } from "lucide-react";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { useAgents } from "../../api/lists.ts";
@@ -8,6 +8,7 @@ import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { Problem } from "../../ui/problem.tsx";
+import { AddButton } from "../add-button.tsx";
 import { Badge, PageHead, Panel, Row, Rows } from "../panel.tsx";
 import { AgentForm } from "./agent-form.tsx";
 import { AgentVersions } from "./agent-versions.tsx";
@@ -24,15 +25,7 @@ export default function AgentsPage() {
     <>
       <PageHead
         title="Agents"
-        action={
-          <Button
-            look="primary"
-            icon={<Plus aria-hidden className="size-4" />}
-            onClick={() => setOpen({ kind: "edit", agent: undefined })}
-          >
-            New agent
-          </Button>
-        }
+        action={<AddButton onClick={() => setOpen({ kind: "edit", agent: undefined })}>New agent</AddButton>}
       >
         An agent has a model, instructions, tools and a tool policy. Each change creates a new version; existing
         sessions keep theirs.

@@ -1,12 +1,14 @@
 import type { Deployment } from "@tandem/protocol";
 import { Link } from "@tanstack/react-router";
-import { CalendarClock, Play, Plus } from "lucide-react";
+import { CalendarClock, Play } from "lucide-react";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { formatDateTime } from "../../text/format.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
+import { Empty } from "../../ui/empty.tsx";
 import { Problem } from "../../ui/problem.tsx";
+import { AddButton } from "../add-button.tsx";
 import { Badge, PageHead, Panel, Rows } from "../panel.tsx";
 import { ScheduleDialog } from "./schedule-dialog.tsx";
 import { ownZone, scheduleWords, timeIn } from "./schedule-text.ts";
@@ -20,35 +22,25 @@ export default function SchedulesPage() {
   const archive = useChange((id: string) => api.call("deployments.archive", { params: { deployment_id: id } }));
   return (
     <>
-      <PageHead
-        title="Schedules"
-        action={
-          <Button look="primary" icon={<Plus aria-hidden className="size-4" />} onClick={() => setEdited("new")}>
-            New schedule
-          </Button>
-        }
-      >
+      <PageHead title="Schedules" action={<AddButton onClick={() => setEdited("new")}>New schedule</AddButton>}>
         Agents that start a session at certain times or on request. Times pass without a run while no server is running.
       </PageHead>
       <Problem error={list.error} onRetry={() => void list.refetch()} className="mb-4" />
-      {list.data && (
+      {list.data?.length === 0 && (
+        <Empty title="No schedules yet">Create one, or use the deployments of Anthropic’s SDK.</Empty>
+      )}
+      {list.data && list.data.length > 0 && (
         <Panel>
-          {list.data.length === 0 ? (
-            <p className="p-3 text-ink-soft">
-              No schedules yet. Create one, or use the deployments of Anthropic’s SDK.
-            </p>
-          ) : (
-            <Rows>
-              {list.data.map((deployment) => (
-                <ScheduleRow
-                  key={deployment.id}
-                  deployment={deployment}
-                  onEdit={() => setEdited(deployment)}
-                  onArchive={() => setEnded(deployment)}
-                />
-              ))}
-            </Rows>
-          )}
+          <Rows>
+            {list.data.map((deployment) => (
+              <ScheduleRow
+                key={deployment.id}
+                deployment={deployment}
+                onEdit={() => setEdited(deployment)}
+                onArchive={() => setEnded(deployment)}
+              />
+            ))}
+          </Rows>
         </Panel>
       )}
       {edited && (

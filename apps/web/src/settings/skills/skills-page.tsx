@@ -1,12 +1,12 @@
 import type { Skill } from "@tandem/protocol";
 import { useQuery } from "@tanstack/react-query";
-import { ChevronDown, ChevronRight, Plus } from "lucide-react";
+import { ChevronDown, ChevronRight } from "lucide-react";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { ago, formatDateTime } from "../../text/format.ts";
-import { Button } from "../../ui/button.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { Problem } from "../../ui/problem.tsx";
+import { AddButton } from "../add-button.tsx";
 import { Badge, PageHead, Panel, Rows } from "../panel.tsx";
 import { SkillDetails } from "./skill-details.tsx";
 import { UploadSkill } from "./upload-skill.tsx";
@@ -24,14 +24,7 @@ export default function SkillsPage() {
   const skills = list.data?.data ?? [];
   return (
     <>
-      <PageHead
-        title="Skills"
-        action={
-          <Button look="primary" icon={<Plus aria-hidden className="size-4" />} onClick={() => setUploading(true)}>
-            Upload skill
-          </Button>
-        }
-      >
+      <PageHead title="Skills" action={<AddButton onClick={() => setUploading(true)}>Upload skill</AddButton>}>
         Folders with instructions that agents read when they need them. New versions reach new sessions.
       </PageHead>
       <Problem error={list.error} onRetry={() => void list.refetch()} className="mb-4" />

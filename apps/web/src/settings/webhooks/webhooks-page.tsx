@@ -1,6 +1,5 @@
 import type { WebhookEndpointView } from "@tandem/protocol";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Plus } from "lucide-react";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { ago, formatDateTime } from "../../text/format.ts";
@@ -8,6 +7,7 @@ import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { Problem } from "../../ui/problem.tsx";
+import { AddButton } from "../add-button.tsx";
 import { Badge, Mono, PageHead, Panel, Row, Rows } from "../panel.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { EndpointForm } from "./endpoint-form.tsx";
@@ -33,16 +33,8 @@ export default function WebhooksPage() {
   const endpoints = list.data?.data;
   return (
     <>
-      <PageHead
-        title="Webhooks"
-        action={
-          <Button look="primary" icon={<Plus aria-hidden className="size-4" />} onClick={() => setEdited("new")}>
-            Add endpoint
-          </Button>
-        }
-      >
-        Programs that are told when a session, an agent or another resource changes. Deliveries are signed and retried
-        for a day.
+      <PageHead title="Webhooks" action={<AddButton onClick={() => setEdited("new")}>Add endpoint</AddButton>}>
+        URLs that receive changes of sessions, agents and other resources. Deliveries are signed and retried for a day.
       </PageHead>
       <Problem error={list.error} onRetry={() => void list.refetch()} className="mb-4" />
       {endpoints?.length === 0 && (
