@@ -13,8 +13,7 @@ import {
   type DeploymentUpdateParams,
 } from "@tandem/protocol";
 import type { Page, RecordChange } from "@tandem/storage";
-import type { Clock } from "../host/clock.ts";
-import { isoNow } from "../host/clock.ts";
+import { isoNow, type Clock } from "../host/clock.ts";
 import { mergeMetadata, type AgentCatalogue } from "../resources/agents.ts";
 import { checkMetadata } from "../resources/session-draft.ts";
 import type { Sessions } from "../resources/sessions.ts";

@@ -83,6 +83,7 @@ export class Scheduler {
         for (const schedule of await records.schedules()) await due.refresh(schedule);
       }
       this.#lookedAt = now;
+      for (const [id, until] of this.#postponed) if (until <= now) this.#postponed.delete(id);
       for (const run of await records.startingRuns()) {
         const { id } = run;
         const at = Math.max(Date.parse(run.retryAt), this.#postponed.get(id) ?? 0);

@@ -130,7 +130,7 @@ export class SkillStore {
     ]);
   }
 
-  /** Deletes a version. `skill` is what remains, undefined for nothing. */
+  /** Deletes versions, and the skill itself unless it `remains`. */
   async remove(versions: readonly StoredVersion[], { skill, revision }: SkillAt, remains: boolean): Promise<void> {
     const changes: RecordChange[] = [
       // Written even if it is deleted: a deletion alone would not notice a concurrent change.
