@@ -141,7 +141,7 @@ function accountKind(status: AuthStatus): "subscription" | "console" | undefined
   return status.apiKeySource === "/login managed key" ? "console" : undefined;
 }
 
-/** When the login expired for good. A refreshable access token does not count: the next call refreshes it. */
+/** When the login expired. A refreshable access token does not count: the next call refreshes it. */
 function expiry(status: AuthStatus, stored: z.infer<typeof storedLogin> | undefined): Date | undefined {
   const token = stored?.claudeAiOauth;
   // Zero is a valid time in the past.

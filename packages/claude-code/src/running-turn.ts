@@ -63,7 +63,7 @@ export class RunningTurn {
   }
 
   alive(): void {
-    this.#watch(this.#deadlines.idle, "go on with its answer (idle)");
+    this.#watch(this.#deadlines.idle, "continue its answer (idle)");
   }
 
   #watch(ms: number, phase: string): void {

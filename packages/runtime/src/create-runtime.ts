@@ -67,7 +67,7 @@ export function createRuntime({ config, backend, sink, log, quotas, clock = syst
     try {
       await callback();
     } catch (error) {
-      log?.warn(`${what} failed; the call goes on.`, { error });
+      log?.warn(`${what} failed; the call continues.`, { error });
     }
   };
 

@@ -58,7 +58,7 @@ test("a folder's files are pushed as a bot, and the folder stays as it is", asyn
   expect(await readdir(scratch.path)).toEqual([]);
   expect(server.seen.filter((given) => given !== undefined && given !== `x-access-token:${TOKEN}`)).toEqual([]);
 
-  // The same again changes nothing; a later state goes on from the branch.
+  // The same again changes nothing; a later state continues from the branch.
   expect(await pushFolder({ ...push, previous: first.commit })).toEqual({ commit: first.commit, isChanged: false });
   await folder.write({ b: "newer" });
   await pushFolder({ ...push, previous: first.commit });

@@ -89,7 +89,7 @@ async function leaveOutNested(place: Place, options: GitOptions): Promise<void> 
   await git(place, ["update-index", "-z", "--skip-worktree", "--stdin"], { ...options, input });
 }
 
-/** A later push goes on from the earlier one, and also from what was committed in the folder since. */
+/** A later push continues from the earlier one, and from commits made in the folder since then. */
 async function parentsOf(place: Place, head: string, push: FolderPush, options: GitOptions): Promise<string[]> {
   const { previous, branch } = push;
   if (previous === undefined) return [head];

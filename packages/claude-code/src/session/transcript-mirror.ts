@@ -105,7 +105,7 @@ export class TranscriptMirror implements SessionStore {
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : String(cause);
       throw new RequestError("unavailable", `The transcript could not be stored: ${why}`, {
-        fix: "Check the database and its disk; the conversation cannot be taken up elsewhere until it is stored.",
+        fix: "Check the database and its disk; the conversation cannot be resumed elsewhere until it is stored.",
         cause,
       });
     }

@@ -32,7 +32,7 @@ export class TurnWatchdog {
     const { firstByte, idle } = this.#deadlines;
     switch (message.type) {
       case "stream_event":
-        if (message.event.type !== "message_stop") return this.#within(idle, "go on with its answer (idle)");
+        if (message.event.type !== "message_stop") return this.#within(idle, "continue its answer (idle)");
         return this.#after(turn);
       case "user":
         return this.#after(turn);
@@ -51,7 +51,7 @@ export class TurnWatchdog {
     const { firstByte, idle } = this.#deadlines;
     // After a broken stream the answer is requested again unstreamed, so there is no activity until it arrives.
     if (waitsForTools) this.rest();
-    else this.#within(firstByte + idle, "go on with the turn (firstByte, idle)");
+    else this.#within(firstByte + idle, "continue the turn (firstByte, idle)");
   }
 
   #within(ms: number, what: string): void {

@@ -116,9 +116,13 @@ export class MemoryVersions {
     if (version.redactedAt !== null) return version;
     const stored = await this.#records.get(this.#space, HEAD, version.memory);
     if (stored && head.parse(stored.value).version === id) {
-      throw new RequestError("invalid_request", `${version.memory} says this now: it can be read there all the same.`, {
-        fix: "Change or delete the memory first, then redact this version.",
-      });
+      throw new RequestError(
+        "invalid_request",
+        `This is the current version of ${version.memory}, where it can still be read.`,
+        {
+          fix: "Change or delete the memory first, then redact this version.",
+        },
+      );
     }
     const nothing = { path: null, content: null, sha256: null };
     const redacted = { ...version, ...nothing, redactedAt: this.#now().toISOString(), redactedBy: by };

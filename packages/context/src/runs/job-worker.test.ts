@@ -206,7 +206,7 @@ test("a server leaves jobs alone whose parameters only a command knows", async (
   server.end();
   await expect.poll(async () => (await jobsIn(space)).map(({ state }) => state)).toEqual(["done", "interrupted"]);
   await server.runner.resume();
-  expect([await stateOf(id), server.warnings]).toEqual(["interrupted", ["a job could not be taken up"]]);
+  expect([await stateOf(id), server.warnings]).toEqual(["interrupted", ["a job could not be resumed"]]);
 });
 
 test("the `running` record of version 0.1.0 neither blocks a job nor is needed to refuse one", async () => {

@@ -165,7 +165,7 @@ export class JobWorker {
     if (parsed && parsed.success) return true;
     if (this.#adopted.has(kind) && !this.#unfit.has(id)) {
       this.#unfit.add(id);
-      log.warn({ job: id, kind, error: String(parsed && parsed.error) }, "a job could not be taken up");
+      log.warn({ job: id, kind, error: String(parsed && parsed.error) }, "a job could not be resumed");
     }
     return false;
   }

@@ -150,7 +150,7 @@ export class MeteredLlm implements LlmRuntime {
     const limit =
       this.requests >= requests ? `${requests} model ${requests === 1 ? "request" : "requests"}` : `$${usd}`;
     throw new LlmError("billing", `The budget of this job, ${limit}, is used up.`, {
-      fix: "Start it again: it goes on from here, with a new budget.",
+      fix: "Start it again: it continues from here, with a new budget.",
       final: true,
     });
   }

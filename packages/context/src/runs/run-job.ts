@@ -169,7 +169,7 @@ function beat(jobs: JobStore, lease: JobLease, leaseMs: number, stop: AbortContr
 
 class Interrupted extends TandemError {
   constructor(kind: string) {
-    super("aborted", `The ${kind} was interrupted.`, { fix: "Start it again: it goes on from here." });
+    super("aborted", `The ${kind} was interrupted.`, { fix: "Start it again: it continues from here." });
   }
 }
 

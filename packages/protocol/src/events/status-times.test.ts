@@ -64,7 +64,7 @@ test("the time that a server was dead is not active time", () => {
   expect(counted.settled).toEqual({ activeMs: 9_000, waitedMs: 0 });
 });
 
-test("a wait goes on while the server is dead", () => {
+test("a wait continues while the server is dead", () => {
   const counted = times([
     [0, running],
     [5, idle("requires_action")],

@@ -29,7 +29,7 @@ export function noticeOf(event: SessionEvent): Notice | undefined {
     case "tandem.parked":
       return {
         level: "warning",
-        text: `A quota is used up until ${event.resets_at}${event.resumes ? "; the turn goes on by itself then" : ""}`,
+        text: `A quota is used up until ${event.resets_at}${event.resumes ? "; the turn then continues by itself" : ""}`,
       };
     case "tandem.process_wait":
       return { level: "info", text: processWaitText(event) };
@@ -38,7 +38,7 @@ export function noticeOf(event: SessionEvent): Notice | undefined {
     case "tandem.placed":
       return { level: "info", text: `${event.worker} has taken it` };
     case "tandem.handover":
-      return { level: "info", text: `${event.from} was stopped; the turn goes on elsewhere` };
+      return { level: "info", text: `${event.from} was stopped; the turn continues elsewhere` };
     case "tandem.mode":
       return { level: "info", text: `The permission mode is ${event.mode} now, by ${event.by}` };
     case "tandem.model":

@@ -85,6 +85,6 @@ export interface StoreMemories {
   /** Newest first. */
   versions(store: string, query: MemoryVersionQuery): Promise<MemoryVersion[]>;
   version(store: string, id: string): Promise<MemoryVersion>;
-  /** Removes a former version's text for good. */
+  /** Permanently removes a former version's text. */
   redact(store: string, id: string, by: VersionActor): Promise<MemoryVersion>;
 }

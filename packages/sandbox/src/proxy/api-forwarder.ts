@@ -91,7 +91,7 @@ export class ApiForwarder {
     sent.once("close", () => this.#open.delete(sent));
     const { idleMs } = this.#options.limits;
     sent.setTimeout(idleMs, () => sent.destroy(new ApiError(504, `The API was silent for ${idleMs / 1000} s.`)));
-    // The client hung up: the model must not go on at the user's expense.
+    // The client hung up: the model must not continue at the user's expense.
     response.once("close", () => sent.destroy());
     if (response.destroyed) return void sent.destroy();
     const answer = await this.#send(request, sent);

@@ -119,7 +119,7 @@ export class AcpService {
     this.#forget(id);
   }
 
-  /** Deletes the session for good. Idempotent. */
+  /** Permanently deletes the session. Idempotent. */
   async delete(id: string): Promise<void> {
     try {
       await this.#own(id);

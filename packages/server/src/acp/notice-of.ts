@@ -30,7 +30,7 @@ export function noticeOf(event: SessionEvent): Notice | undefined {
       return notice(
         "warning",
         `The turn waits for a quota until ${event.resets_at}.`,
-        event.resumes ? "It goes on by itself then." : "Send a message to go on then.",
+        event.resumes ? "It then continues by itself." : "Send a message then to continue.",
       );
     case "tandem.process_wait":
       return notice("info", processWaitText(event));

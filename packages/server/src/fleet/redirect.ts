@@ -82,7 +82,7 @@ export class Redirect {
     if (isReachable(holder) && holder.holder !== tried) return holder;
     const found = await this.#choose(row.place, tried, row.folder);
     if (found) return found;
-    // A session whose machine is gone for good can still be renamed, archived and deleted.
+    // A session whose machine never returns can still be renamed, archived and deleted.
     if (at === "writer" || row.place === null) return "here";
     throw new RequestError("unavailable", `The session ${id} needs ${describePlace(row.place)}, and none is up.`, {
       fix: "Start one there with `tandem up --as worker`, or wait until it is back.",

@@ -86,7 +86,7 @@ test("a repository is cloned with a token that is nowhere afterwards", async () 
   }
 });
 
-test("a session goes on without a repository, and a new token fetches it with the next turn", async () => {
+test("a session continues without a repository, and a new token fetches it with the next turn", async () => {
   const session = await stage.session({
     resources: [
       { type: "github_repository", url: remote.url, authorization_token: "wrong", mount_path: "/workspace/later" },

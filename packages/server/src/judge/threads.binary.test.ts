@@ -58,7 +58,7 @@ test("the stream of the primary thread is the session's", async () => {
   expect(ofType(seen, "event_start")).toHaveLength(1);
 });
 
-test("an idle thread is archived for good, and its agent cannot reach it any more", async () => {
+test("an archived thread has ended, and its agent cannot reach it any more", async () => {
   const { sessions } = stage.client.beta;
   const [primary, child] = (await sessions.threads.list(session)).data;
   const where = { session_id: session };

@@ -29,7 +29,7 @@ const createMetrics = (registry: MetricRegistry) => ({
   retries: registry.counter("tandem_retries_total", "Model requests that were made again, by status", ["status"]),
   limits: registry.counter("tandem_rate_limits_total", "Quotas that were met, by kind", ["kind"]),
   parked: registry.counter("tandem_parked_turns_total", "Turns that began to wait for a quota's reset"),
-  recovered: registry.counter("tandem_recovered_turns_total", "Turns that were taken up after a crash"),
+  recovered: registry.counter("tandem_recovered_turns_total", "Turns that were resumed after a crash"),
   sessions: registry.gauge("tandem_sessions", "Sessions that this process holds, by state", ["state"]),
   held: registry.gauge("tandem_leases_held", "Leases that this process holds"),
 });

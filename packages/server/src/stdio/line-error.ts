@@ -23,7 +23,7 @@ export function toLineError(error: unknown): LineError {
 
 export const unreachable = (cause?: unknown): RequestError =>
   new RequestError("unavailable", "The API cannot be reached any more.", {
-    fix: "Start `tandem stdio` again; a stream goes on after its last cursor.",
+    fix: "Start `tandem stdio` again; a stream resumes after its last cursor.",
     cause,
   });
 

@@ -100,7 +100,7 @@ export const errorLine = z.strictObject({ id: requestId.nullable(), error: lineE
 
 const cursor = z
   .string()
-  .meta({ id: "Cursor", description: "Where the stream can be taken up again: give it as `after`." });
+  .meta({ id: "Cursor", description: "Position at which the stream can be resumed: pass it as `after`." });
 
 export const eventLine = z
   .strictObject({ stream: requestId, cursor: cursor.optional(), event: z.looseObject({ type: z.string() }) })

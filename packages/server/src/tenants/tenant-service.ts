@@ -14,6 +14,6 @@ export interface TenantService {
   archive(id: string, by: string): Promise<TenantView>;
   /** Serves an archived tenant again. */
   restore(id: string, by: string): Promise<TenantView>;
-  /** Deletes all data of an archived tenant for good, except a project folder outside of its home. */
+  /** Permanently deletes all data of an archived tenant, except a project folder outside of its home. */
   delete(id: string, by: string): Promise<void>;
 }

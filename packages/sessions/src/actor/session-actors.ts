@@ -171,7 +171,7 @@ export class SessionActors implements SessionRuns {
         else await this.#logHolder(session);
       } else if (!(await this.#poke(session))) await this.#workerCall.call(session);
     } catch (error) {
-      this.#dependencies.settings.log.warn({ session, error: String(error) }, "a session could not be taken up");
+      this.#dependencies.settings.log.warn({ session, error: String(error) }, "a session could not be resumed");
     }
   }
 

@@ -68,7 +68,7 @@ async function hookWhoseDatabaseFails(times: number, boundMs: number) {
   return { stopped: stopped.promise, settled: settled.promise };
 }
 
-test("a budget check waits for the database, and the turn goes on", async () => {
+test("a budget check waits for the database, and the turn continues", async () => {
   const { stopped, settled } = await hookWhoseDatabaseFails(2, 60_000);
   expect(await Promise.race([stopped, settled.then(() => "settled")])).toBe("settled");
 });

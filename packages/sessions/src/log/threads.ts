@@ -45,7 +45,7 @@ export class Threads {
     const status = STATUSES[event.type];
     if (!status || !("session_thread_id" in event)) return;
     const row = this.#rows.get(event.session_thread_id as ThreadId);
-    // An archived thread has ended for good.
+    // An archived thread never runs again.
     if (!row || row.archivedAt) return;
     this.#put({ ...row, status, updatedAt: at, archivedAt: status === "terminated" ? at : null });
   }

@@ -46,7 +46,7 @@ const memoryIndex = z.strictObject({
 });
 type MemoryIndex = z.output<typeof memoryIndex>;
 
-/** What a write does to a store; `entry` is missing when the memory is deleted. */
+/** A change of one memory. `before` is missing when the memory is created; `content` is null when it is deleted. */
 interface Edit {
   memory: string;
   operation: MemoryVersion["operation"];
@@ -148,9 +148,13 @@ export class RecordMemories implements StoreMemories {
     if (version.redactedAt !== null) return version;
     // A version that is not the current one never becomes it again.
     if ((await this.#index(store)).index.entries.some((entry) => entry.version === id)) {
-      throw new RequestError("invalid_request", `${version.memory} says this now: it can be read there all the same.`, {
-        fix: "Change or delete the memory first, then redact this version.",
-      });
+      throw new RequestError(
+        "invalid_request",
+        `This is the current version of ${version.memory}, where it can still be read.`,
+        {
+          fix: "Change or delete the memory first, then redact this version.",
+        },
+      );
     }
     const nothing = { path: null, content: null, sha256: null };
     const redactedAt = new Date(this.#clock.now()).toISOString();

@@ -30,7 +30,7 @@ export interface MountedRepositories {
 }
 
 /**
- * Clones the repositories of a session that it does not have yet. A failure is an event, and the session goes on without the
+ * Clones the repositories of a session that it does not have yet. A failure is an event, and the session continues without the
  * repository; the next turn tries again.
  */
 export async function mountRepositories(

@@ -29,7 +29,7 @@ const verdict = z.strictObject({
     ),
 });
 
-/** Errors of the grader itself. All others say that no model can be asked at present. */
+/** Errors of the grader itself. All others mean that no model is available now. */
 const CRASHES: ReadonlySet<string> = new Set<LlmErrorCode>([
   "empty_answer",
   "max_tokens",

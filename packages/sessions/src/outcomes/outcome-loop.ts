@@ -41,7 +41,7 @@ interface LoopListener {
   onPrompt(message: EventOf<"user.message">): void;
   /** No turn follows. */
   onRest(reason: StopReason, events: readonly Placed[], change: SessionChange): Promise<void>;
-  /** No grader can work at present. */
+  /** No grader is available now. */
   onFailure(end: TurnEnd): Promise<void>;
 }
 

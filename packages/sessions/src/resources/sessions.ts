@@ -63,7 +63,7 @@ export interface Sessions {
    */
   previews(id: SessionId, after: number): { deltas: readonly LiveDelta[]; torn: readonly string[] } | undefined;
   threads(id: string): Promise<Thread[]>;
-  /** Ends the idle thread of a subagent for good. */
+  /** Permanently ends the idle thread of a subagent. */
   archiveThread(id: string, thread: string, by?: string): Promise<Thread>;
   /** Background tasks of the running process. */
   tasks(id: string): Promise<BackgroundTask[]>;

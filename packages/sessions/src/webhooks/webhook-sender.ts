@@ -39,7 +39,7 @@ export interface SenderSettings {
 /** A desktop shows nothing that is older. */
 const DESKTOP_MS = 10 * 60_000;
 const ORGANIZATION = "org_tandem";
-/** The endpoint says that it is gone for good. */
+/** The endpoint reports that it is permanently gone. */
 const GONE = 410;
 
 /** Sends one delivery to one endpoint. */

@@ -47,11 +47,7 @@ export const retireTenant = operation("tenants.retire", function* (id: string): 
   const row = yield* one(sql<StoredTenant>`update tenant set schema = -1 where id = ${id} returning *`);
   if (!row) throw noSuchTenant(id);
   if (row.archived_at === null || id === DEFAULT_TENANT) {
-    throw refuse(
-      "conflict",
-      `The tenant ${id} is not archived.`,
-      "Archive it first: what is deleted is gone for good.",
-    );
+    throw refuse("conflict", `The tenant ${id} is not archived.`, "Archive it first. Deleted data cannot be restored.");
   }
 });
 

@@ -208,7 +208,7 @@ export class LocalTenantRuntimes implements TenantRuntimes, AsyncDisposable {
       try {
         if (await wants(await store.tenant(id))) await this.of(id);
       } catch (error) {
-        logger.warn({ err: error, tenant: id }, "a tenant's work could not be taken up");
+        logger.warn({ err: error, tenant: id }, "a tenant's work could not be resumed");
       }
     }
   }

@@ -203,7 +203,7 @@ describe("tandem context scan", () => {
     await stalled.promise;
     const { code, stderr } = await scanning.stop();
     expect(code).toBe(130);
-    expect(stderr).toContain("Start it again: it goes on from here.");
+    expect(stderr).toContain("Start it again: it continues from here.");
     expect((await machine.run(["context", "jobs", "list"])).stdout).toContain("interrupted");
     const followed = await machine.run(["context", "jobs", "follow", "last"]);
     expect(followed).toMatchObject({ code: 1, stderr: expect.stringContaining("tandem context jobs cancel job_") });

@@ -62,7 +62,7 @@ describe.each(["in its own process", "on the server that is up"])("tandem run, %
     expect(parse(second.stdout).list_cost_usd).toBeLessThan(result.list_cost_usd * 1.9);
   });
 
-  test("Ctrl-C ends the turn, not the session, which goes on with an approval", async () => {
+  test("Ctrl-C ends the turn, not the session, which continues with an approval", async () => {
     const running = machine.open(["run", "--resume", "last", "slow", "--output-format", "stream-json"]);
     running.stdin.end();
     await machine.rehearsal.waitForModelRequest(({ lastUserText }) => lastUserText.endsWith("slow"));

@@ -26,7 +26,7 @@ export const IGNORED: Readonly<Record<string, string>> = {
 const IGNORED_WORDS: readonly { pattern: RegExp; why: string }[] = [
   { pattern: /^\[Request interrupted by user/, why: "the turn's end says that it was interrupted" },
   { pattern: /^\[structured-output-enforce\]/, why: "Claude Code reminds the model of the output schema" },
-  { pattern: /^Output token limit hit\./, why: "Claude Code lets a cut answer go on; the spans show it" },
+  { pattern: /^Output token limit hit\./, why: "Claude Code continues a cut answer; the spans show it" },
   { pattern: /^\[Your previous response had no visible output\./, why: "Claude Code asks again; the spans show it" },
   { pattern: /^<local-command-stdout>Set model to/, why: "we asked for it, and say so ourselves" },
   { pattern: /^Base directory for this skill: |^Skill \/\S+ is already loaded/, why: "the call of the skill is told" },

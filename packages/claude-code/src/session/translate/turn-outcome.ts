@@ -56,7 +56,7 @@ const TOO_MANY_STEPS: SessionErrorDetail = {
   type: "tool_use_limit_reached_error",
   message: "The turn made as many model requests as it may.",
   retry_status: { type: "exhausted" },
-  tandem: { code: "max_turns", fix: "Send another message to go on, or raise tandem.max_turns." },
+  tandem: { code: "max_turns", fix: "Send another message to continue, or raise tandem.max_turns." },
 };
 
 const TYPES: Partial<Record<LlmErrorCode, SessionErrorType>> = {

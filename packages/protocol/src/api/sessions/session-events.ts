@@ -124,7 +124,7 @@ const delta = typed<Delta>(
 
 const resync = z
   .object({ type: z.literal("tandem.resync"), last_event_id: z.string() })
-  .meta({ id: "Resync", description: "The client was too slow and is let go; it goes on after this event." });
+  .meta({ id: "Resync", description: "The client was too slow and is disconnected; it resumes after this event." });
 
 /** The data of a frame of a session's stream. */
 export const streamFrame = z.union([sessionEvent, delta, resync]);

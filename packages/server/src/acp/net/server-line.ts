@@ -13,7 +13,7 @@ const CLOSE_MS = 2_000;
 /** Longer than the server's heartbeat; without a message for this long the connection is dead. */
 const SILENCE_MS = 60_000;
 const LOST =
-  "The Tandem server has gone away. What was asked of it may have been done; send the request again to go on.";
+  "The Tandem server has gone away. What was asked of it may have been done; send the request again to continue.";
 
 export interface ServerAddress {
   /** Such as `http://127.0.0.1:4760`. */

@@ -73,7 +73,7 @@ function renderRoute(route: Route, components: Components): { text: string; sche
     `\`${route.method} ${route.path}\` · scope \`${route.scope}\`${route.extension ? " · *ours*" : ""}`,
     `${route.summary}.`,
     ...(hasQuery ? [`Query:\n\n${typescript("", query)}`] : []),
-    ...(isResumable(route) ? ["Header `Last-Event-ID`: go on after this event."] : []),
+    ...(isResumable(route) ? ["Header `Last-Event-ID`: resume after this event."] : []),
     ...(body ? [`${route.kind === "upload" ? "Form" : "Body"}:\n\n${typescript("", body)}`] : []),
     response ? said(route.kind === "stream" ? "Each frame's data" : "Response", response) : "Response: the bytes.",
   ];

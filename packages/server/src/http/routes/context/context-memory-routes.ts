@@ -57,7 +57,7 @@ export const contextMemoryRoutes: Route[] = [
     scope: "run",
     at: "context",
     extension: true,
-    summary: "Say how long a memory holds: until then, or, with null, for good",
+    summary: "Set when a memory expires; null: never",
     handle: async (call) => {
       const { expires_at } = call.body;
       const by = call.token.name;

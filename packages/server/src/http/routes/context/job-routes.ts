@@ -22,7 +22,7 @@ export const jobRoutes: Route[] = [
     scope: "run",
     at: "worker",
     extension: true,
-    summary: "Start a job; it goes on by itself",
+    summary: "Start a job, which runs in the background",
     handle: async (call) => describe(await contextOf(call).jobRunner.start(call.body.kind, call.body.params)),
   }),
   jsonRoute("jobs.plan", {

@@ -73,7 +73,7 @@ export const tenantRoutes: Route[] = [
     at: "here",
     extension: true,
     operator: true,
-    summary: "Delete an archived tenant with all that it has, for good",
+    summary: "Permanently delete an archived tenant with all of its data",
     handle: async (call) => {
       await tenantServiceOf(call).delete(call.params.tenant_id, call.token.name);
       return { type: "tenant_deleted" as const, id: call.params.tenant_id };

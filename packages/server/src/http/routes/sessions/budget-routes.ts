@@ -51,7 +51,7 @@ export const budgetRoutes: Route[] = [
     scope: "admin",
     at: "each",
     extension: true,
-    summary: "Let everything go on that was stopped: messages that wait begin their turns",
+    summary: "Resume everything that was stopped: waiting messages start their turns",
     handle: async ({ engine, token, header }) => {
       if (header(FORWARDED_HEADER) === undefined) await engine.killSwitch.resume(token.name);
       else await engine.killSwitch.heed();

@@ -62,7 +62,7 @@ export const sessionRoutes: Route[] = [
   jsonRoute("sessions.delete", {
     scope: "run",
     at: "writer",
-    summary: "Delete a session and all that is its own, for good",
+    summary: "Permanently delete a session and all of its data",
     handle: async ({ engine, params, token }) => {
       await engine.sessions.delete(params.session_id, token.name);
       return { type: "session_deleted" as const, id: params.session_id };

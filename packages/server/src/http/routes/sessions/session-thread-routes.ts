@@ -26,7 +26,7 @@ export const sessionThreadRoutes: Route[] = [
   jsonRoute("sessions.threads.archive", {
     scope: "run",
     at: "writer",
-    summary: "Archive the idle thread of a subagent: it ends for good; 409 for the primary one",
+    summary: "Archive the idle thread of a subagent, which ends it; 409 for the primary one",
     handle: ({ engine, params, token }) =>
       engine.sessions.archiveThread(params.session_id, params.thread_id, token.name),
   }),

@@ -55,7 +55,7 @@ export const sessionEvents: Probes = {
       }
       return seen;
     },
-    note: "also goes on after `Last-Event-ID`; more previews and events with `tandem=true`",
+    note: "also resumes after `Last-Event-ID`; more previews and events with `tandem=true`",
   },
   "beta.sessions.events.toolRunner": {
     run: async (client, stage) => {
