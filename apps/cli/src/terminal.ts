@@ -45,6 +45,10 @@ export function write(stream: Stream, text: string): Promise<void> {
 
 const CONTROL = /(?![\n\t])\p{Cc}/gu;
 
+/** The output of `--json`. */
+export const writeJson = (stream: Stream, value: unknown): Promise<void> =>
+  write(stream, `${JSON.stringify(value, null, 2)}\n`);
+
 /** Removes control characters, with which a model or a file could control the terminal. */
 export const printable = (text: string): string => stripVTControlCharacters(text).replaceAll(CONTROL, "");
 

@@ -1,7 +1,7 @@
 import type { Context as Knowledge, HunkFilter, ProposalPage, ProposalSummary } from "@tandem/context";
 import { TandemError } from "@tandem/protocol";
 import type { Invocation } from "../invocation.ts";
-import { styleFor, write } from "../terminal.ts";
+import { styleFor, write, writeJson } from "../terminal.ts";
 import { describeGroups } from "./describe-groups.ts";
 import { describeProposal } from "./describe-proposal.ts";
 
@@ -31,7 +31,7 @@ export async function printProposal(
   if (json) {
     const isPaged = limit !== undefined || after !== undefined || filter !== undefined;
     const shown = isPaged || page.next === null ? page : { proposal: (await proposals.get(id))!, next: null };
-    await write(stdout, `${JSON.stringify({ ...shown.proposal, groups, next: shown.next }, null, 2)}\n`);
+    await writeJson(stdout, { ...shown.proposal, groups, next: shown.next });
     return;
   }
   const head = `${proposal.id}  ${paintState(invocation, proposal)}  ${styleFor(stdout).dim(describeCounts(proposal))}`;

@@ -3,7 +3,7 @@ import type { Invocation } from "../invocation.ts";
 import { describeTimes } from "../human-units.ts";
 import { EXIT_CODES } from "../exit-code.ts";
 import type { OutputFormat } from "../option-choices.ts";
-import { printable, styleFor, write } from "../terminal.ts";
+import { printable, styleFor, write, writeJson } from "../terminal.ts";
 import type { TurnResult } from "./run-turn.ts";
 
 interface Report {
@@ -16,10 +16,10 @@ interface Report {
 /** Prints the result of a turn and returns the exit code. Throws the error that ended the turn early. */
 export async function reportTurn(invocation: Invocation, report: Report): Promise<number> {
   const { format, result, wantsObject } = report;
-  if (format === "json") await write(invocation.stdout, `${JSON.stringify(asJson(report), null, 2)}\n`);
+  if (format === "json") await writeJson(invocation.stdout, asJson(report));
   if (format === "text") {
     if (wantsObject && result.output !== undefined) {
-      await write(invocation.stdout, `${JSON.stringify(result.output, null, 2)}\n`);
+      await writeJson(invocation.stdout, result.output);
     } else if (!wantsObject && !invocation.stdout.isTTY && result.text !== "") {
       await write(invocation.stdout, result.text.endsWith("\n") ? result.text : `${result.text}\n`);
     }

@@ -17,7 +17,7 @@ import type { Invocation } from "../../invocation.ts";
 import { exitCodeOf } from "../../exit-code.ts";
 import { openProject } from "@tandem/tandem/project";
 import { Progress } from "../../progress.ts";
-import { printable, styleFor, table, write } from "../../terminal.ts";
+import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
 import { type Command, Option } from "commander";
 import { subcommandsOf, type Registration } from "../registration.ts";
 import { DRIVER_CHOICES } from "../../option-choices.ts";
@@ -94,7 +94,7 @@ export async function list(invocation: Invocation): Promise<void> {
       ...connection,
       ...(url !== undefined && { url: redactUrl(url) }),
     }));
-    await write(invocation.stdout, `${JSON.stringify({ connections: entries }, null, 2)}\n`);
+    await writeJson(invocation.stdout, { connections: entries });
     return;
   }
   const { bold, dim } = styleFor(invocation.stdout);
@@ -127,7 +127,7 @@ export async function test(invocation: Invocation, name: string | undefined): Pr
   }
   const results: TestResult[] = [];
   for (const each of names) results.push(await tryConnection(invocation, project, each));
-  if (invocation.json) await write(invocation.stdout, `${JSON.stringify({ connections: results }, null, 2)}\n`);
+  if (invocation.json) await writeJson(invocation.stdout, { connections: results });
   else
     await write(invocation.stdout, `${results.flatMap((result) => describeResult(invocation, result)).join("\n")}\n`);
   const failed = results.find((result) => !result.ok);
@@ -180,7 +180,7 @@ export async function add(invocation: Invocation, name: string, place: string, o
   if (!isFailed) await writeEdits(invocation, project, edits);
   const added = isFailed ? null : { file: project.file, name, ...connection };
   if (invocation.json) {
-    await write(invocation.stdout, `${JSON.stringify({ added, ...(tested && { test: tested }) }, null, 2)}\n`);
+    await writeJson(invocation.stdout, { added, ...(tested && { test: tested }) });
   } else {
     const { dim } = styleFor(invocation.stdout);
     const lines = [
@@ -201,7 +201,7 @@ export async function remove(invocation: Invocation, name: string): Promise<void
   const catalogue = join(project.config.context.folder, "catalogue", name);
   const stays = existsSync(resolve(project.folder, catalogue));
   if (invocation.json) {
-    await write(invocation.stdout, `${JSON.stringify({ file: project.file, removed: name }, null, 2)}\n`);
+    await writeJson(invocation.stdout, { file: project.file, removed: name });
     return;
   }
   const note = stays ? ` Its catalogue is kept in ${catalogue}${sep}.` : "";

@@ -6,7 +6,7 @@ import { EXIT_CODES } from "../../exit-code.ts";
 import { askTool, withKnowledge } from "../../with-knowledge.ts";
 import { describeMetric } from "../../metrics/describe-metrics.ts";
 import { toCount } from "../../number-options.ts";
-import { printable, styleFor, table, widthOf, wrap, write } from "../../terminal.ts";
+import { printable, styleFor, table, widthOf, wrap, write, writeJson } from "../../terminal.ts";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { subcommandsOf, type Registration } from "../registration.ts";
 import { SEARCH_KIND_CHOICES } from "../../option-choices.ts";
@@ -102,7 +102,7 @@ export async function search(invocation: Invocation, words: string[], options: S
     related?: { key: string }[];
     degraded?: string;
   };
-  if (invocation.json) await writeJson(invocation, { hits, related, degraded });
+  if (invocation.json) await writeJson(invocation.stdout, { hits, related, degraded });
   else {
     const joined = related ? [`Joined to these: ${related.map(({ key }) => printable(key)).join(", ")}`] : [];
     const lines = [...describeHits(invocation, hits), ...joined.map(styleFor(invocation.stdout).dim)];
@@ -148,7 +148,7 @@ export async function tables(invocation: Invocation, words: string[], options: T
   const { markdown, structured } = await withKnowledge(invocation, "tandem context", (knowledge) =>
     askTool(invocation, knowledge, "table_list", input),
   );
-  if (invocation.json) await writeJson(invocation, structured);
+  if (invocation.json) await writeJson(invocation.stdout, structured);
   else await write(invocation.stdout, `${printable(markdown).replaceAll(/^- /gm, "").trimEnd()}\n`);
 }
 
@@ -161,7 +161,7 @@ export async function values(
   const { markdown, structured } = await withKnowledge(invocation, "tandem context", (knowledge) =>
     askTool(invocation, knowledge, "value_lookup", { values: wanted, connection }),
   );
-  if (invocation.json) await writeJson(invocation, structured);
+  if (invocation.json) await writeJson(invocation.stdout, structured);
   else await write(invocation.stdout, `${printable(markdown).trimEnd()}\n`);
   return (structured["missing"] as string[]).length > 0 ? EXIT_CODES.failure.code : EXIT_CODES.ok.code;
 }
@@ -171,7 +171,7 @@ export async function show(invocation: Invocation, what: string): Promise<void> 
   const { markdown, structured } = await withKnowledge(invocation, "tandem context", (knowledge) =>
     find(invocation, knowledge, what),
   );
-  if (invocation.json) await writeJson(invocation, structured);
+  if (invocation.json) await writeJson(invocation.stdout, structured);
   else await write(invocation.stdout, `${printable(markdown).trimEnd()}\n`);
 }
 
@@ -211,7 +211,7 @@ export async function graph(invocation: Invocation, name: string | undefined, op
   const found = await withKnowledge(invocation, "tandem context", ({ catalogue }) =>
     tableGraph(catalogue, { ...wanted, table: name, connection: options.connection }),
   );
-  if (invocation.json) await writeJson(invocation, found);
+  if (invocation.json) await writeJson(invocation.stdout, found);
   else {
     const lines = options.mermaid ? asMermaid(found) : describeGraph(invocation, found);
     await write(invocation.stdout, `${lines.join("\n")}\n`);
@@ -271,7 +271,7 @@ export async function status(invocation: Invocation): Promise<number> {
       problems: [...problems],
     };
   });
-  if (invocation.json) await writeJson(invocation, report);
+  if (invocation.json) await writeJson(invocation.stdout, report);
   else {
     const { dim, bad, warn } = styleFor(invocation.stdout);
     const { connections, sources, unfinishedJobs, problems } = report;
@@ -301,6 +301,3 @@ export async function status(invocation: Invocation): Promise<number> {
   }
   return report.problems.length > 0 ? EXIT_CODES.failure.code : EXIT_CODES.ok.code;
 }
-
-const writeJson = ({ stdout }: Invocation, value: unknown): Promise<void> =>
-  write(stdout, `${JSON.stringify(value, null, 2)}\n`);

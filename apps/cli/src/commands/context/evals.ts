@@ -12,7 +12,7 @@ import { ago } from "../../human-units.ts";
 import type { Invocation } from "../../invocation.ts";
 import { type LimitOptions, limitParams, runLimitedJob, withLimitOptions } from "../../jobs/limit-options.ts";
 import { toCount } from "../../number-options.ts";
-import { printable, styleFor, table, write } from "../../terminal.ts";
+import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
 import { listOption, type Registration, subcommandsOf } from "../registration.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
@@ -101,7 +101,7 @@ async function runEvals(invocation: Invocation, files: readonly string[], option
     });
   }
   const report = evalReport.parse(row.result);
-  if (invocation.json) await write(invocation.stdout, `${JSON.stringify({ id: row.id, ...report }, null, 2)}\n`);
+  if (invocation.json) await writeJson(invocation.stdout, { id: row.id, ...report });
   else {
     const { dim, warn } = styleFor(invocation.stdout);
     const partly =
@@ -125,7 +125,7 @@ async function list(invocation: Invocation): Promise<void> {
   });
   if (invocation.json) {
     const shown = runs.map(({ id, state, params, createdAt }) => ({ id, state, params, created_at: createdAt }));
-    await write(invocation.stdout, `${JSON.stringify({ files, runs: shown }, null, 2)}\n`);
+    await writeJson(invocation.stdout, { files, runs: shown });
     return;
   }
   const { dim, bold, bad } = styleFor(invocation.stdout);

@@ -12,7 +12,7 @@ import { type LimitOptions, limitParams, runLimitedJob, withLimitOptions } from 
 import { openProject } from "@tandem/tandem/project";
 import { Progress } from "../../progress.ts";
 import { readPrompt } from "../../read-prompt.ts";
-import { styleFor, write } from "../../terminal.ts";
+import { styleFor, write, writeJson } from "../../terminal.ts";
 import { type Command, Option } from "commander";
 import type { Registration } from "../registration.ts";
 
@@ -73,7 +73,7 @@ export async function ingest(
     given: files || text !== undefined ? { files, text } : undefined,
   });
   const outcome: IngestOutcome = { ...watched, row, report: row.result as IngestReport | null, milliseconds };
-  if (invocation.json) await write(invocation.stdout, `${JSON.stringify(ingestAsJson(outcome), null, 2)}\n`);
+  if (invocation.json) await writeJson(invocation.stdout, ingestAsJson(outcome));
   else await write(invocation.stdout, `${describeIngest(invocation, outcome).join("\n")}\n`);
   if (!invocation.json && project.config.llm.provider.backend === "none") {
     const { dim } = styleFor(invocation.stdout);
@@ -108,7 +108,7 @@ async function plan(invocation: Invocation, project: Project, store: Store, sour
   );
   progress[Symbol.dispose]();
   const hasModel = config.llm.provider.backend !== "none";
-  if (invocation.json) await write(invocation.stdout, `${JSON.stringify(planned, null, 2)}\n`);
+  if (invocation.json) await writeJson(invocation.stdout, planned);
   else
     await write(
       invocation.stdout,

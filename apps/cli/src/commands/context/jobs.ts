@@ -9,7 +9,7 @@ import { openProject } from "@tandem/tandem/project";
 import { Progress } from "../../progress.ts";
 import { ago } from "../../human-units.ts";
 import { toCount } from "../../number-options.ts";
-import { printable, styleFor, table, write } from "../../terminal.ts";
+import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
 import { type Command, Option } from "commander";
 import { subcommandsOf, type Registration } from "../registration.ts";
 import { JOB_STATE_CHOICES } from "../../option-choices.ts";
@@ -65,7 +65,7 @@ export async function list(invocation: Invocation, { kind, state, limit }: JobLi
     return Promise.all(rows.map((row) => withHolder(jobs, row)));
   });
   if (invocation.json) {
-    await write(invocation.stdout, `${JSON.stringify({ jobs: data.map(withoutSpace) }, null, 2)}\n`);
+    await writeJson(invocation.stdout, { jobs: data.map(withoutSpace) });
     return;
   }
   const { dim, bold } = styleFor(invocation.stdout);
@@ -160,7 +160,7 @@ async function find(jobs: Jobs, id: string): Promise<HeldJob> {
 
 async function print(invocation: Invocation, job: HeldJob): Promise<void> {
   if (invocation.json) {
-    await write(invocation.stdout, `${JSON.stringify(withoutSpace(job), null, 2)}\n`);
+    await writeJson(invocation.stdout, withoutSpace(job));
     return;
   }
   const { dim } = styleFor(invocation.stdout);

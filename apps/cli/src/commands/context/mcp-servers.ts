@@ -6,7 +6,7 @@ import { openProjectOrDefaults } from "@tandem/tandem/project";
 import { openClient } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { ago } from "../../human-units.ts";
-import { printable, styleFor, table, widthOf, wrap, write, type Style } from "../../terminal.ts";
+import { printable, styleFor, table, widthOf, wrap, write, writeJson, type Style } from "../../terminal.ts";
 
 const COMMAND = "tandem mcp";
 const WIDEST = 100;
@@ -23,7 +23,7 @@ export async function servers(invocation: Invocation, id: string | undefined): P
   }
   const all = await client.mcpServers.list();
   if (json) {
-    await write(stdout, `${JSON.stringify({ servers: all }, null, 2)}\n`);
+    await writeJson(stdout, { servers: all });
     return;
   }
   const { dim, good, warn } = styleFor(stdout);

@@ -7,7 +7,7 @@ import { runContextJob } from "../../jobs/run-context-job.ts";
 import { listLines, showLines } from "../../memories/describe-memory.ts";
 import { parseExpiry } from "../../memories/memory-expiry.ts";
 import { openProject } from "@tandem/tandem/project";
-import { styleFor, write } from "../../terminal.ts";
+import { styleFor, write, writeJson } from "../../terminal.ts";
 import { type Command, Option } from "commander";
 import { subcommandsOf, type Registration } from "../registration.ts";
 import { MEMORY_SCOPE_CHOICES } from "../../option-choices.ts";
@@ -76,7 +76,7 @@ export async function list(invocation: Invocation, { scope, agent, all = false }
     .toReversed();
   if (invocation.json) {
     const found = shown.map((memory) => asJson(memory, library.contradictionsOf(memory, memories)));
-    await write(invocation.stdout, `${JSON.stringify({ memories: found }, null, 2)}\n`);
+    await writeJson(invocation.stdout, { memories: found });
     return;
   }
   const lines = listLines(
@@ -94,7 +94,7 @@ export async function show(invocation: Invocation, id: string): Promise<void> {
     const found = await library.findMemory(memories, id);
     return { memory: found, against: library.contradictionsOf(found, await memories.own()) };
   });
-  if (invocation.json) await write(invocation.stdout, `${JSON.stringify(asJson(memory, against), null, 2)}\n`);
+  if (invocation.json) await writeJson(invocation.stdout, asJson(memory, against));
   else await write(invocation.stdout, `${(await showLines(invocation.stdout, memory, against)).join("\n")}\n`);
 }
 
@@ -139,10 +139,7 @@ export async function capture(invocation: Invocation, session: string): Promise<
   const result = row.result as Captured | null;
   if (invocation.json) {
     const { id: job, state, error } = row;
-    await write(
-      invocation.stdout,
-      `${JSON.stringify({ job, state, error, ...result, spent: watched.spent }, null, 2)}\n`,
-    );
+    await writeJson(invocation.stdout, { job, state, error, ...result, spent: watched.spent });
   } else await write(invocation.stdout, `${captureLines(invocation, row.error?.message, result).join("\n")}\n`);
   if (row.state === "done") return EXIT_CODES.ok.code;
   return row.error ? exitCodeOf(row.error.code) : EXIT_CODES.failure.code;

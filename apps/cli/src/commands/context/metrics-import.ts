@@ -7,7 +7,7 @@ import { resolve } from "node:path";
 import type { Invocation } from "../../invocation.ts";
 import { describeImport } from "../../metrics/describe-import.ts";
 import { Progress } from "../../progress.ts";
-import { printable, styleFor, write } from "../../terminal.ts";
+import { printable, styleFor, write, writeJson } from "../../terminal.ts";
 import { withKnowledge } from "../../with-knowledge.ts";
 import type { Registration } from "../registration.ts";
 
@@ -106,7 +106,7 @@ async function exportMetrics(invocation: Invocation, { to, connection, out }: Ex
   const text = stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 });
   if (out !== undefined) await writeFile(resolve(invocation.cwd, out), text);
   if (invocation.json) {
-    return write(invocation.stdout, `${JSON.stringify({ document, not_held: notHeld }, null, 2)}\n`);
+    return writeJson(invocation.stdout, { document, not_held: notHeld });
   }
   if (out === undefined) await write(invocation.stdout, text);
   const { warn, dim } = styleFor(invocation.stderr);

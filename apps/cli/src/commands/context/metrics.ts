@@ -7,7 +7,7 @@ import { describeAnswer, describeMetric, listMetrics, listProblems } from "../..
 import { parseFilter } from "../../metrics/parse-filter.ts";
 import { toLimit } from "../../number-options.ts";
 import { Progress } from "../../progress.ts";
-import { printable, styleFor, write } from "../../terminal.ts";
+import { printable, styleFor, write, writeJson } from "../../terminal.ts";
 import { withKnowledge } from "../../with-knowledge.ts";
 import { listOption, type Registration, subcommandsOf } from "../registration.ts";
 import { registerImport } from "./metrics-import.ts";
@@ -120,7 +120,7 @@ export async function query(invocation: Invocation, metrics: string[], options: 
     using _ = new Progress(invocation, "Computing …");
     return knowledge.metrics.query(question.data, { signal: invocation.signal });
   });
-  if (invocation.json) return write(invocation.stdout, `${JSON.stringify(answer, null, 2)}\n`);
+  if (invocation.json) return writeJson(invocation.stdout, answer);
   if (options.compileOnly) await write(invocation.stdout, `${printable(answer.sql)}\n`);
   else await write(invocation.stdout, `${describeAnswer(styleFor(invocation.stdout), answer).join("\n")}\n`);
   await writeNotes(invocation, answer);

@@ -14,7 +14,7 @@ import { describeCounts, paintState, printProposal, unknownProposal } from "../.
 import { readHunkIds } from "../../proposals/read-hunk-ids.ts";
 import { ago } from "../../human-units.ts";
 import { toCount } from "../../number-options.ts";
-import { printable, styleFor, table, write } from "../../terminal.ts";
+import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
 import { type Command, Option } from "commander";
 import { subcommandsOf, type Registration } from "../registration.ts";
 import { PROPOSAL_STATE_CHOICES } from "../../option-choices.ts";
@@ -120,7 +120,7 @@ export async function list(invocation: Invocation, { state, all = false, limit }
   const proposals = await withContext(invocation, ({ proposals }) => proposals.list({ states, limit: count }));
   const { stdout, json } = invocation;
   if (json) {
-    await write(stdout, `${JSON.stringify({ proposals }, null, 2)}\n`);
+    await writeJson(stdout, { proposals });
     return;
   }
   const { dim, bold } = styleFor(stdout);
@@ -237,7 +237,7 @@ async function confirmMatching(
   // Rejecting held hunks needs no caution.
   const hunks = preview.hunks + (verb === "Reject" ? preview.held : 0);
   if (dryRun && json) {
-    await write(stdout, `${JSON.stringify(preview, null, 2)}\n`);
+    await writeJson(stdout, preview);
     return false;
   }
   const held = verb === "Accept" && preview.held > 0 ? `; ${preview.held} held for review are left out` : "";

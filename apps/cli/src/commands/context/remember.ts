@@ -8,7 +8,7 @@ import { showLines } from "../../memories/describe-memory.ts";
 import { openProject } from "@tandem/tandem/project";
 import { Progress } from "../../progress.ts";
 import { readPrompt } from "../../read-prompt.ts";
-import { styleFor, write } from "../../terminal.ts";
+import { styleFor, write, writeJson } from "../../terminal.ts";
 import { type Command, Option } from "commander";
 import type { Registration } from "../registration.ts";
 import { MEMORY_SCOPE_CHOICES } from "../../option-choices.ts";
@@ -82,7 +82,7 @@ export async function remember(
       proposal: proposal?.id ?? null,
       contradicts: against,
     };
-    await write(invocation.stdout, `${JSON.stringify({ ...told, unchecked: unchecked ?? null }, null, 2)}\n`);
+    await writeJson(invocation.stdout, { ...told, unchecked: unchecked ?? null });
     return;
   }
   const { dim, good, warn } = styleFor(invocation.stdout);

@@ -18,7 +18,7 @@ import { priceScan } from "@tandem/tandem/context";
 import { type LimitOptions, limitParams, runLimitedJob, withLimitOptions } from "../../jobs/limit-options.ts";
 import { openProject } from "@tandem/tandem/project";
 import { Progress } from "../../progress.ts";
-import { styleFor, write } from "../../terminal.ts";
+import { styleFor, write, writeJson } from "../../terminal.ts";
 import type { Command } from "commander";
 import type { Registration } from "../registration.ts";
 
@@ -68,7 +68,7 @@ export async function scan(invocation: Invocation, name: string | undefined, opt
   }
   if (invocation.json) {
     const scans = names.map((each, at) => scanAsJson(each, outcomes[at]!));
-    await write(invocation.stdout, `${JSON.stringify({ scans }, null, 2)}\n`);
+    await writeJson(invocation.stdout, { scans });
   } else if (project.config.llm.provider.backend === "none") {
     const { dim } = styleFor(invocation.stdout);
     await write(
@@ -140,6 +140,6 @@ async function plan(invocation: Invocation, project: Project, names: readonly st
       plans.push({ ...planned, usd: await priceScan(planned, config.llm) });
     }
   }
-  if (invocation.json) await write(invocation.stdout, `${JSON.stringify({ plans }, null, 2)}\n`);
+  if (invocation.json) await writeJson(invocation.stdout, { plans });
   else await write(invocation.stdout, `${describePlans(invocation, plans, hasModel).join("\n")}\n`);
 }

@@ -5,7 +5,7 @@ import type { Command } from "commander";
 import { join } from "node:path";
 import type { Invocation } from "../../invocation.ts";
 import { Progress } from "../../progress.ts";
-import { printable, styleFor, table, write } from "../../terminal.ts";
+import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
 import { withKnowledge } from "../../with-knowledge.ts";
 import type { Registration } from "../registration.ts";
 
@@ -48,7 +48,7 @@ export async function scrub(invocation: Invocation, options: ScrubOptions): Prom
       apply: yes,
     });
   });
-  if (invocation.json) await write(invocation.stdout, `${JSON.stringify(report, null, 2)}\n`);
+  if (invocation.json) await writeJson(invocation.stdout, report);
   else await write(invocation.stdout, `${describeScrub(invocation, report).join("\n")}\n`);
 }
 

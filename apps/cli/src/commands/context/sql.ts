@@ -12,7 +12,7 @@ import { Progress } from "../../progress.ts";
 import { readPrompt } from "../../read-prompt.ts";
 import { asCsv, asTable, describeEstimate } from "../../sql/render-rows.ts";
 import { writeVerdict } from "../../sql/write-verdict.ts";
-import { styleFor, write } from "../../terminal.ts";
+import { styleFor, write, writeJson } from "../../terminal.ts";
 import { withKnowledge } from "../../with-knowledge.ts";
 import { type Registration, subcommandsOf } from "../registration.ts";
 
@@ -101,7 +101,7 @@ export async function sql(invocation: Invocation, name: string, words: string[],
       throw error;
     }
   });
-  if (invocation.json) return write(invocation.stdout, `${JSON.stringify({ ...rows, verdict }, null, 2)}\n`);
+  if (invocation.json) return writeJson(invocation.stdout, { ...rows, verdict });
   await write(invocation.stdout, options.csv ? asCsv(rows) : asTable(invocation, rows));
   if (verdict.verdict !== "proven" && verdict.verdict !== "not_judged") {
     await writeVerdict(invocation.stderr, verdict);
@@ -132,7 +132,7 @@ async function check(invocation: Invocation, file: string, options: { connection
     await connection.estimate(text, { signal: invocation.signal });
     return await judge(invocation, knowledge, { name, connection, sql: text, measures: false });
   });
-  if (invocation.json) await write(invocation.stdout, `${JSON.stringify(verdict, null, 2)}\n`);
+  if (invocation.json) await writeJson(invocation.stdout, verdict);
   else await writeVerdict(invocation.stdout, verdict);
   return HARMLESS.has(verdict.verdict) ? EXIT_CODES.ok.code : EXIT_CODES.failure.code;
 }

@@ -5,7 +5,7 @@ import { describeProject, openCallProject } from "@tandem/tandem/project";
 import { complete, knownModels, type KnownModels } from "@tandem/tandem/models";
 import { Progress } from "../../progress.ts";
 import { ago } from "../../human-units.ts";
-import { printable, styleFor, table, write } from "../../terminal.ts";
+import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
 import type { Command } from "commander";
 import type { Registration } from "../registration.ts";
 
@@ -49,7 +49,7 @@ export async function models(invocation: Invocation, { refresh = false }: { refr
   if (invocation.json) {
     const list = { from, at, ...(problem && { problem }) };
     const shown = { models: known.models, not_listed: others, list, roles };
-    await write(invocation.stdout, `${JSON.stringify(shown, null, 2)}\n`);
+    await writeJson(invocation.stdout, shown);
     return;
   }
   const { dim, bold, warn } = styleFor(invocation.stdout);

@@ -1,7 +1,7 @@
 import { callModel, showReport, type CallOptions } from "../../call-model.ts";
 import type { Invocation } from "../../invocation.ts";
 import { readSchemaFile } from "../../read-schema-file.ts";
-import { write } from "../../terminal.ts";
+import { writeJson } from "../../terminal.ts";
 import type { Command } from "commander";
 import type { Registration } from "../registration.ts";
 import { callOptions } from "./call-options.ts";
@@ -27,6 +27,6 @@ export async function object(invocation: Invocation, words: readonly string[], o
   const { answer, report } = await callModel(invocation, words, options, (runtime, request) =>
     runtime.generateObject({ ...request, schema }),
   );
-  await write(invocation.stdout, `${JSON.stringify(invocation.json ? { object: answer, report } : answer, null, 2)}\n`);
+  await writeJson(invocation.stdout, invocation.json ? { object: answer, report } : answer);
   if (!invocation.json) await showReport(invocation, report);
 }

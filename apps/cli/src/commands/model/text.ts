@@ -1,6 +1,6 @@
 import { callModel, showReport, type CallOptions } from "../../call-model.ts";
 import type { Invocation } from "../../invocation.ts";
-import { printable, write } from "../../terminal.ts";
+import { printable, write, writeJson } from "../../terminal.ts";
 import type { Command } from "commander";
 import type { Registration } from "../registration.ts";
 import { callOptions } from "./call-options.ts";
@@ -23,7 +23,7 @@ export async function text(invocation: Invocation, words: readonly string[], opt
     runtime.generateText(request),
   );
   if (invocation.json) {
-    await write(invocation.stdout, `${JSON.stringify({ text: answer, report }, null, 2)}\n`);
+    await writeJson(invocation.stdout, { text: answer, report });
     return;
   }
   const shown = invocation.stdout.isTTY ? printable(answer) : answer;

@@ -3,7 +3,7 @@ import { TandemError } from "@tandem/protocol";
 import type { Command } from "commander";
 import { resolve } from "node:path";
 import type { Invocation } from "../../invocation.ts";
-import { styleFor, write } from "../../terminal.ts";
+import { styleFor, write, writeJson } from "../../terminal.ts";
 import { subcommandsOf, type Registration } from "../registration.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
@@ -43,7 +43,7 @@ async function list({ env, stdout, json }: Invocation): Promise<void> {
     ...(server?.roots ?? []).map((path) => ({ path, added: false })),
     ...added.map((path) => ({ path, added: true })),
   ];
-  if (json) return write(stdout, `${JSON.stringify({ folders }, null, 2)}\n`);
+  if (json) return writeJson(stdout, { folders });
   const { dim } = styleFor(stdout);
   const none = dim("No server is running, and no folders were added. Add this one: tandem folders add");
   const lines = folders.map(({ path, added: isAdded }) => (isAdded ? `${path}  ${dim("added")}` : path));

@@ -4,7 +4,7 @@ import type { Invocation } from "../../invocation.ts";
 import { findServer } from "@tandem/tandem/server";
 import { hasBrowser, openInBrowser } from "../../server/open-browser.ts";
 import { ServerConnection } from "../../sessions/server-connection.ts";
-import { styleFor, write } from "../../terminal.ts";
+import { styleFor, write, writeJson } from "../../terminal.ts";
 import type { Command } from "commander";
 import type { Registration } from "../registration.ts";
 
@@ -37,7 +37,7 @@ export async function open(
   const link = `${server.url}/#code=${code}`;
   const { stdout, json, env } = invocation;
   if (json) {
-    await write(stdout, `${JSON.stringify({ link, expires_at }, null, 2)}\n`);
+    await writeJson(stdout, { link, expires_at });
     return;
   }
   const opened = browser && stdout.isTTY && hasBrowser(env) && (await openInBrowser(link, env));

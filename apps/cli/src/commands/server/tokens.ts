@@ -5,7 +5,7 @@ import type { Invocation } from "../../invocation.ts";
 import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
 import { ago } from "../../human-units.ts";
 import { findTenant } from "@tandem/tandem/tenants";
-import { printable, styleFor, table, write } from "../../terminal.ts";
+import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
 import type { Command } from "commander";
 import { listOption, subcommandsOf, type Registration } from "../registration.ts";
 import { SCOPE_CHOICES } from "../../option-choices.ts";
@@ -64,7 +64,7 @@ export async function create(
   await store.audit.append([{ kind: "token.created", actor: localActor(), details }]);
   if (invocation.json) {
     const { id, scopes } = token;
-    await write(invocation.stdout, `${JSON.stringify({ id, name, scopes, tenant: token.tenant, secret }, null, 2)}\n`);
+    await writeJson(invocation.stdout, { id, name, scopes, tenant: token.tenant, secret });
     return;
   }
   await write(invocation.stdout, `${secret}\n`);
@@ -87,7 +87,7 @@ export async function list(invocation: Invocation): Promise<void> {
       created_at: createdAt,
       last_used_at: lastUsedAt,
     }));
-    await write(stdout, `${JSON.stringify({ tokens: shown }, null, 2)}\n`);
+    await writeJson(stdout, { tokens: shown });
     return;
   }
   const { dim, bold } = styleFor(stdout);

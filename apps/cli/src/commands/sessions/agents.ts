@@ -6,7 +6,7 @@ import { openClient } from "../../sessions/open-client.ts";
 import { readAgent, SUBAGENT_CHOICES, subagentParams, type AgentFlags } from "../../sessions/read-agent.ts";
 import { ago } from "../../human-units.ts";
 import { toCount } from "../../number-options.ts";
-import { printable, styleFor, table, wrap, write } from "../../terminal.ts";
+import { printable, styleFor, table, wrap, write, writeJson } from "../../terminal.ts";
 import { type Command, Option } from "commander";
 import { listOption, subcommandsOf, type Registration } from "../registration.ts";
 import { TOOL_CHOICES } from "../../option-choices.ts";
@@ -82,7 +82,7 @@ export async function list(invocation: Invocation, { all = false }: { all?: bool
   for await (const agent of listAll((query) => client.agents.list(query), { includeArchived: all })) agents.push(agent);
   const { stdout, json } = invocation;
   if (json) {
-    await write(stdout, `${JSON.stringify({ agents }, null, 2)}\n`);
+    await writeJson(stdout, { agents });
     return;
   }
   const { dim, bold } = styleFor(stdout);
@@ -136,7 +136,7 @@ export async function archive(invocation: Invocation, name: string): Promise<voi
 
 async function print({ stdout, json }: Invocation, agent: Agent): Promise<void> {
   if (json) {
-    await write(stdout, `${JSON.stringify(agent, null, 2)}\n`);
+    await writeJson(stdout, agent);
     return;
   }
   const { dim, bold } = styleFor(stdout);

@@ -10,7 +10,7 @@ import { openClient } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { ago } from "../../human-units.ts";
 import { toCount } from "../../number-options.ts";
-import { printable, styleFor, table, write } from "../../terminal.ts";
+import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
 import { type Command, Option } from "commander";
 import { modeOption, subcommandsOf, type Registration } from "../registration.ts";
 
@@ -237,7 +237,7 @@ async function print(
   const { data } = await withClient(invocation, false, (client) => client.approvals.list({ status, ...query }));
   const { stdout, json } = invocation;
   if (json) {
-    await write(stdout, `${JSON.stringify({ approvals: data }, null, 2)}\n`);
+    await writeJson(stdout, { approvals: data });
     return;
   }
   const { dim, bold, good, bad } = styleFor(stdout);

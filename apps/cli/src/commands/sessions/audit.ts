@@ -20,7 +20,7 @@ import { readLines } from "../../read-lines.ts";
 import { openClient } from "../../sessions/open-client.ts";
 import { writeExport } from "../../sessions/write-export.ts";
 import { toCount } from "../../number-options.ts";
-import { printable, styleFor, table, write } from "../../terminal.ts";
+import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
 import { type Command, Option } from "commander";
 import { subcommandsOf, type Registration } from "../registration.ts";
 
@@ -107,7 +107,7 @@ export async function list(invocation: Invocation, options: AuditListOptions): P
     ? await withVerdicts(client.audit, asked, verdicts, limit)
     : (await client.audit.list({ ...asked, limit })).data;
   const { stdout } = invocation;
-  if (invocation.json) return write(stdout, `${JSON.stringify({ entries: data }, null, 2)}\n`);
+  if (invocation.json) return writeJson(stdout, { entries: data });
   const { dim, bold, accent } = styleFor(stdout);
   if (data.length === 0) return write(stdout, `${dim("No matching entries.")}\n`);
   // Oldest first, so that the newest entry is at the end.

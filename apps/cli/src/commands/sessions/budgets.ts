@@ -14,7 +14,7 @@ import { findAgent } from "@tandem/tandem/engine";
 import { findSession, SESSION_ARGUMENT } from "../../sessions/find-session.ts";
 import { openClient } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
-import { printable, styleFor, table, write, type Style } from "../../terminal.ts";
+import { printable, styleFor, table, write, writeJson, type Style } from "../../terminal.ts";
 import { type Command, Option } from "commander";
 import { subcommandsOf, type Registration } from "../registration.ts";
 
@@ -132,7 +132,7 @@ async function print(invocation: Invocation, client: SessionsClient, gauges: rea
   const { stdout, json } = invocation;
   const halt = await client.killSwitch.state();
   if (json) {
-    await write(stdout, `${JSON.stringify({ budgets: gauges, stopped: halt ?? null }, null, 2)}\n`);
+    await writeJson(stdout, { budgets: gauges, stopped: halt ?? null });
     return;
   }
   const style = styleFor(stdout);

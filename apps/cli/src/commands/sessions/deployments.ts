@@ -13,7 +13,7 @@ import { findDeployment, readDeployments } from "../../deployments/find-deployme
 import type { Invocation } from "../../invocation.ts";
 import { openClient } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
-import { printable, styleFor, table, write } from "../../terminal.ts";
+import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
 import { modeOption, subcommandsOf, type Registration } from "../registration.ts";
 
 interface Flags {
@@ -132,14 +132,11 @@ const SHOWN_RUNS = 50;
 const open = async (invocation: Invocation): Promise<SessionsClient> =>
   openClient(invocation, await openProjectOrDefaults(invocation), { command: "tandem deployments" });
 
-const printJson = ({ stdout }: Invocation, value: unknown): Promise<void> =>
-  write(stdout, `${JSON.stringify(value, null, 2)}\n`);
-
 async function list(invocation: Invocation, { all = false }: { all?: boolean }): Promise<void> {
   await using client = await open(invocation);
   const found = await readDeployments(client, all);
   const { stdout, json } = invocation;
-  if (json) return printJson(invocation, { deployments: found });
+  if (json) return writeJson(stdout, { deployments: found });
   const { bold, dim } = styleFor(stdout);
   if (found.length === 0) {
     return write(stdout, `${dim("No deployments yet. Create one with `tandem deployments create`.")}\n`);
@@ -185,7 +182,7 @@ async function run(invocation: Invocation, name: string): Promise<number> {
   const made = await client.deployments.run((await findDeployment(client, name)).id);
   const { stdout, json } = invocation;
   const { bad } = styleFor(stdout);
-  if (json) await printJson(invocation, made);
+  if (json) await writeJson(stdout, made);
   else if (made.session_id === null) await write(stdout, `${bad("✗")} ${describeOutcome(made)}\n`);
   else await write(stdout, `${made.session_id}\n`);
   return made.error ? 1 : 0;
@@ -196,7 +193,7 @@ async function runs(invocation: Invocation, name: string | undefined): Promise<v
   const deploymentId = name === undefined ? undefined : (await findDeployment(client, name)).id;
   const { data } = await client.deployments.runs.list({ limit: SHOWN_RUNS, deploymentId });
   const { stdout, json } = invocation;
-  if (json) return printJson(invocation, { runs: data });
+  if (json) return writeJson(stdout, { runs: data });
   const { dim, good, bad } = styleFor(stdout);
   if (data.length === 0) return write(stdout, `${dim("No runs yet.")}\n`);
   const names = new Map((await readDeployments(client, true)).map((deployment) => [deployment.id, deployment]));
@@ -226,7 +223,7 @@ async function change(
 
 async function print(invocation: Invocation, client: SessionsClient, deployment: Deployment): Promise<void> {
   const { stdout, json } = invocation;
-  if (json) return printJson(invocation, deployment);
+  if (json) return writeJson(stdout, deployment);
   const lines = table(deploymentRows(stdout, deployment)).join("\n");
   await write(stdout, `${lines}\n${deployment.schedule ? await noServer(invocation, client) : ""}`);
 }

@@ -6,7 +6,7 @@ import { openClient } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { paintPatch, statLines } from "../../sessions/render-diff.ts";
 import { ago } from "../../human-units.ts";
-import { printable, styleFor, table, widthOf, write } from "../../terminal.ts";
+import { printable, styleFor, table, widthOf, write, writeJson } from "../../terminal.ts";
 import type { Command } from "commander";
 import type { Registration } from "../registration.ts";
 
@@ -104,7 +104,7 @@ export async function diff(invocation: Invocation, id: string | undefined, optio
   if (turns) return listTurns(invocation, await client.history.checkpoints(session.id));
   const query = { ...(turn !== undefined && { turn: toTurn("--turn", turn) }), from, to, patch: !stat };
   const found = await client.history.diff(session.id, query);
-  if (json) return write(stdout, `${JSON.stringify(found, null, 2)}\n`);
+  if (json) return writeJson(stdout, found);
   const style = styleFor(stdout);
   const lines = stat || stdout.isTTY ? statLines(found, style, widthOf(stdout)) : [];
   const body = stat
@@ -122,7 +122,7 @@ export async function diff(invocation: Invocation, id: string | undefined, optio
 
 async function listTurns(invocation: Invocation, { turns, checkpoints }: SessionCheckpoints): Promise<void> {
   const { stdout, json } = invocation;
-  if (json) return write(stdout, `${JSON.stringify({ turns, checkpoints }, null, 2)}\n`);
+  if (json) return writeJson(stdout, { turns, checkpoints });
   const { dim, bold } = styleFor(stdout);
   if (turns.length === 0) return write(stdout, `${dim("No messages yet.")}\n`);
   const rows = turns.map(({ turn, text, at, files_changed: changed, rewound }) => {
@@ -153,7 +153,7 @@ export async function rewind(invocation: Invocation, id: string | undefined, opt
         localActor(),
       );
   const { stdout, json } = invocation;
-  if (json) return write(stdout, `${JSON.stringify(outcome, null, 2)}\n`);
+  if (json) return writeJson(stdout, outcome);
   await write(stdout, `${describeRewind(invocation, session.id, outcome).join("\n")}\n`);
 }
 
@@ -197,7 +197,7 @@ export async function fork(
   };
   const made = await client.history.fork(session.id, params, localActor());
   const { stdout, json } = invocation;
-  if (json) return write(stdout, `${JSON.stringify(made, null, 2)}\n`);
+  if (json) return writeJson(stdout, made);
   const { bold, dim } = styleFor(stdout);
   const from = at === undefined ? "continues from the end" : `continues from before turn ${at}`;
   const where = worktree ? ", in a new worktree" : "";

@@ -18,7 +18,7 @@ import { defaultAgent, findEnvironment } from "@tandem/tandem/engine";
 import { openClient } from "../../sessions/open-client.ts";
 import { ago } from "../../human-units.ts";
 import { toCount } from "../../number-options.ts";
-import { printable, styleFor, table, widthOf, write } from "../../terminal.ts";
+import { printable, styleFor, table, widthOf, write, writeJson } from "../../terminal.ts";
 
 const COMMAND = "tandem sessions import";
 const SHORTEST_ID = 4;
@@ -173,7 +173,7 @@ async function report(
   failed: readonly { claude_session_id: string; error: RequestError }[],
 ): Promise<void> {
   if (json) {
-    await write(stdout, `${JSON.stringify({ imported: done, failed }, null, 2)}\n`);
+    await writeJson(stdout, { imported: done, failed });
     return;
   }
   const { dim, bold, good, warn } = styleFor(stdout);
@@ -211,7 +211,7 @@ async function list(
       session: session ?? null,
       of_tandem: isOurs,
     }));
-    await write(stdout, `${JSON.stringify({ conversations }, null, 2)}\n`);
+    await writeJson(stdout, { conversations });
     return;
   }
   const { dim, bold, good } = styleFor(stdout);

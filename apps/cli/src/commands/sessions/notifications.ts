@@ -3,7 +3,7 @@ import { openProjectOrDefaults } from "@tandem/tandem/project";
 import { openClient } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { ago } from "../../human-units.ts";
-import { printable, styleFor, table, write } from "../../terminal.ts";
+import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
 import type { Command } from "commander";
 import { subcommandsOf, type Registration } from "../registration.ts";
 
@@ -30,7 +30,7 @@ async function list(invocation: Invocation): Promise<void> {
   await using client = await open(invocation);
   const targets = await client.notifications.list();
   const { stdout, json } = invocation;
-  if (json) return write(stdout, `${JSON.stringify({ targets }, null, 2)}\n`);
+  if (json) return writeJson(stdout, { targets });
   const { bold, dim, bad } = styleFor(stdout);
   if (targets.length === 0) {
     return write(

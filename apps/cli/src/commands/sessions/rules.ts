@@ -15,7 +15,7 @@ import { findAgent } from "@tandem/tandem/engine";
 import { findSession } from "../../sessions/find-session.ts";
 import { openClient } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
-import { printable, styleFor, table, widthOf, wrap, write, type Style } from "../../terminal.ts";
+import { printable, styleFor, table, widthOf, wrap, write, writeJson, type Style } from "../../terminal.ts";
 import { type Command, Option } from "commander";
 import { modeOption, subcommandsOf, type Registration } from "../registration.ts";
 import { RULE_ACTION_CHOICES } from "../../option-choices.ts";
@@ -108,7 +108,7 @@ export async function list(invocation: Invocation, flags: PlaceFlags): Promise<v
   const rules = await client.rules.list(owner);
   const { stdout, json } = invocation;
   if (json) {
-    await write(stdout, `${JSON.stringify({ rules }, null, 2)}\n`);
+    await writeJson(stdout, { rules });
     return;
   }
   const style = styleFor(stdout);
@@ -128,7 +128,7 @@ export async function add(
   const owner = (await ownerOf(invocation, client, project, flags)) ?? { scope: "user", of: null };
   const kept = await client.rules.add(rule, { ...owner, by: localActor() });
   const { stdout, json } = invocation;
-  if (json) await write(stdout, `${JSON.stringify({ rule: kept }, null, 2)}\n`);
+  if (json) await writeJson(stdout, { rule: kept });
   else await write(stdout, `${ruleTable([kept], styleFor(stdout)).join("\n")}\n`);
 }
 
@@ -154,7 +154,7 @@ export async function test(invocation: Invocation, call: string, flags: TestFlag
     ...(here && { folder: resolve(invocation.cwd, flags.cwd ?? ".") }),
   });
   const { stdout, json } = invocation;
-  if (json) await write(stdout, `${JSON.stringify({ call, ...tested }, null, 2)}\n`);
+  if (json) await writeJson(stdout, { call, ...tested });
   else await write(stdout, `${explain(tested, styleFor(stdout), Math.min(widthOf(stdout), WIDEST)).join("\n")}\n`);
 }
 

@@ -3,7 +3,7 @@ import type { Invocation } from "../../invocation.ts";
 import { openProjectOrDefaults } from "@tandem/tandem/project";
 import { findSession, isSessionId, SESSION_ARGUMENT } from "../../sessions/find-session.ts";
 import { openClient } from "../../sessions/open-client.ts";
-import { printable, styleFor, table, write } from "../../terminal.ts";
+import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
 import type { Command } from "commander";
 import type { Registration } from "../registration.ts";
 
@@ -41,7 +41,7 @@ export async function commands(invocation: Invocation, id: string | undefined): 
   const listed = await client.sessions.commands((await findSession(client, id, invocation)).id);
   const { stdout, json } = invocation;
   if (json) {
-    await write(stdout, `${JSON.stringify({ commands: listed }, null, 2)}\n`);
+    await writeJson(stdout, { commands: listed });
     return;
   }
   const { bold, dim } = styleFor(stdout);
@@ -69,7 +69,7 @@ export async function shell(invocation: Invocation, given: readonly string[]): P
   const session = await findSession(client, id, invocation);
   const done = await client.sessions.shell(session.id, words.join(" "), invocation.signal);
   const { stdout, stderr, json } = invocation;
-  if (json) await write(stdout, `${JSON.stringify(done, null, 2)}\n`);
+  if (json) await writeJson(stdout, done);
   else {
     const { dim } = styleFor(stderr);
     if (done.truncated) await write(stderr, dim("(The beginning is omitted.)\n"));

@@ -15,7 +15,7 @@ import { renderMessages } from "../../sessions/render-messages.ts";
 import { writeExport } from "../../sessions/write-export.ts";
 import { ago, describeTimes, usd } from "../../human-units.ts";
 import { toCount } from "../../number-options.ts";
-import { printable, styleFor, table, widthOf, write } from "../../terminal.ts";
+import { printable, styleFor, table, widthOf, write, writeJson } from "../../terminal.ts";
 import { type Command, Option } from "commander";
 import { subcommandsOf, type Registration } from "../registration.ts";
 import { STATUS_CHOICES } from "../../option-choices.ts";
@@ -136,7 +136,7 @@ export async function list(invocation: Invocation, options: ListOptions): Promis
   });
   const { stdout, json } = invocation;
   if (json) {
-    await write(stdout, `${JSON.stringify({ sessions: data }, null, 2)}\n`);
+    await writeJson(stdout, { sessions: data });
     return;
   }
   const { dim, bold } = styleFor(stdout);
@@ -165,7 +165,7 @@ export async function show(
   const session = await findSession(client, id, invocation);
   const { messages, more } = await client.messages(session.id, toCount("--limit", limit));
   if (json) {
-    await write(stdout, `${JSON.stringify({ session, messages }, null, 2)}\n`);
+    await writeJson(stdout, { session, messages });
     return;
   }
   const times = { activeMs: session.stats.active_seconds * 1_000, waitedMs: await waitedMs(client, session.id) };

@@ -12,7 +12,7 @@ import { ago } from "../../human-units.ts";
 import type { Invocation } from "../../invocation.ts";
 import { openClient } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
-import { printable, styleFor, table, write } from "../../terminal.ts";
+import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
 import { listOption, subcommandsOf, type Registration } from "../registration.ts";
 
 interface AddFlags {
@@ -95,7 +95,7 @@ async function list(invocation: Invocation, deployment: string): Promise<void> {
   await using client = await open(invocation);
   const triggers = await client.triggers.list(await idOf(client, deployment));
   const { stdout, json } = invocation;
-  if (json) return write(stdout, `${JSON.stringify({ triggers }, null, 2)}\n`);
+  if (json) return writeJson(stdout, { triggers });
   const { bold, dim } = styleFor(stdout);
   if (triggers.length === 0) return write(stdout, `${dim("No triggers. Add one: tandem triggers add")}\n`);
   const rows = triggers.map(({ id, name, verification, filter, enabled }) => [
@@ -137,7 +137,7 @@ function verificationOf({ github, standardWebhooks, hmac }: AddFlags): TriggerVe
 
 async function printSecret(invocation: Invocation, client: SessionsClient, trigger: TriggerWithSecret): Promise<void> {
   const { stdout, json } = invocation;
-  if (json) return write(stdout, `${JSON.stringify(trigger, null, 2)}\n`);
+  if (json) return writeJson(stdout, trigger);
   const { dim } = styleFor(stdout);
   const rows = [
     [dim("trigger"), trigger.id],
@@ -153,7 +153,7 @@ async function show(invocation: Invocation, deployment: string, id: string): Pro
   const trigger = await client.triggers.get(owner, id);
   const deliveries = await client.triggers.deliveries(owner, id, 20);
   const { stdout, json } = invocation;
-  if (json) return write(stdout, `${JSON.stringify({ trigger, deliveries }, null, 2)}\n`);
+  if (json) return writeJson(stdout, { trigger, deliveries });
   const { dim } = styleFor(stdout);
   const lines = [...table(describe(trigger, client.url).map(([label, value]) => [dim(label), printable(value)])), ""];
   const rows = deliveries.map(({ received_at: at, event, result, reason, run_id: run }) => [

@@ -6,7 +6,7 @@ import { ago } from "../../human-units.ts";
 import type { Invocation } from "../../invocation.ts";
 import { openClient } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
-import { printable, styleFor, table, write, type Style } from "../../terminal.ts";
+import { printable, styleFor, table, write, writeJson, type Style } from "../../terminal.ts";
 import { listOption, subcommandsOf, type Registration } from "../registration.ts";
 
 const DEFAULT_EVENTS = ["session.status_idled", "session.requires_action"];
@@ -128,13 +128,10 @@ function typesOf(names: readonly string[]): WebhookEndpoint["enabled_events"] {
   });
 }
 
-const asJson = (invocation: Invocation, value: unknown): Promise<void> =>
-  write(invocation.stdout, `${JSON.stringify(value, null, 2)}\n`);
-
 async function list(invocation: Invocation): Promise<void> {
   await using client = await open(invocation);
   const webhooks = await client.webhooks.list();
-  if (invocation.json) return asJson(invocation, { webhooks });
+  if (invocation.json) return writeJson(invocation.stdout, { webhooks });
   const { stdout } = invocation;
   const style = styleFor(stdout);
   const rows = webhooks.map((each) => [
@@ -162,7 +159,7 @@ async function add(invocation: Invocation, { url = "", events = DEFAULT_EVENTS, 
   const enabled_events = typesOf(events);
   await using client = await open(invocation);
   const { endpoint, secret } = await client.webhooks.create({ url, enabled_events, name, description });
-  if (invocation.json) return asJson(invocation, { ...endpoint, signing_secret: secret });
+  if (invocation.json) return writeJson(invocation.stdout, { ...endpoint, signing_secret: secret });
   await printSecret(invocation, secret, `${endpoint.id} gets ${endpoint.enabled_events.length} types of events.`);
 }
 
@@ -175,7 +172,7 @@ async function printSecret({ stdout, stderr }: Invocation, secret: string, about
 async function show(invocation: Invocation, text: string): Promise<void> {
   await using client = await open(invocation);
   const endpoint = await find(client, text);
-  if (invocation.json) return asJson(invocation, endpoint);
+  if (invocation.json) return writeJson(invocation.stdout, endpoint);
   const { stdout } = invocation;
   const style = styleFor(stdout);
   const { dim } = style;
@@ -202,7 +199,7 @@ async function update(invocation: Invocation, text: string, flags: Fields & { en
   await using client = await open(invocation);
   const { id } = await find(client, text);
   const endpoint = await client.webhooks.update(id, fields);
-  if (invocation.json) return asJson(invocation, endpoint);
+  if (invocation.json) return writeJson(invocation.stdout, endpoint);
   const style = styleFor(invocation.stdout);
   await write(invocation.stdout, `${endpoint.id}  ${printable(endpoint.url)}  ${stateOf(endpoint, style)}\n`);
 }
@@ -211,7 +208,7 @@ async function remove(invocation: Invocation, text: string): Promise<void> {
   await using client = await open(invocation);
   const { id } = await find(client, text);
   await client.webhooks.delete(id);
-  if (invocation.json) return asJson(invocation, { id, removed: true });
+  if (invocation.json) return writeJson(invocation.stdout, { id, removed: true });
   await write(invocation.stdout, `Removed ${id}.\n`);
 }
 
@@ -219,7 +216,7 @@ async function rotate(invocation: Invocation, text: string): Promise<void> {
   await using client = await open(invocation);
   const { id } = await find(client, text);
   const secret = await client.webhooks.rotate(id);
-  if (invocation.json) return asJson(invocation, { id, signing_secret: secret });
+  if (invocation.json) return writeJson(invocation.stdout, { id, signing_secret: secret });
   await printSecret(invocation, secret, "For a day, deliveries are signed with the former secret, too.");
 }
 
@@ -229,7 +226,7 @@ async function test(invocation: Invocation, text: string): Promise<number> {
   const { id, url } = await find(client, text);
   const result = await client.webhooks.test(id);
   const { good, bad, dim } = styleFor(invocation.stdout);
-  if (invocation.json) await asJson(invocation, result);
+  if (invocation.json) await writeJson(invocation.stdout, result);
   else {
     const mark = result.delivered ? good("✓") : bad("✗");
     const about = result.delivered ? `answered ${result.status}` : (result.detail ?? "");
@@ -242,7 +239,7 @@ async function deliveries(invocation: Invocation, text: string): Promise<void> {
   await using client = await open(invocation);
   const { id } = await find(client, text);
   const found = await client.webhooks.deliveries(id, { limit: SHOWN_DELIVERIES });
-  if (invocation.json) return asJson(invocation, { deliveries: found });
+  if (invocation.json) return writeJson(invocation.stdout, { deliveries: found });
   const { stdout } = invocation;
   const { good, bad, dim } = styleFor(stdout);
   const rows = found.map(({ id: delivery, type, resource_id, state, attempts, last_at, detail }) => [
@@ -260,6 +257,6 @@ async function resend(invocation: Invocation, text: string, delivery: string): P
   await using client = await open(invocation);
   const { id } = await find(client, text);
   const sent = await client.webhooks.resend(id, delivery);
-  if (invocation.json) return asJson(invocation, sent);
+  if (invocation.json) return writeJson(invocation.stdout, sent);
   await write(invocation.stdout, `${sent.id} is delivered again.\n`);
 }

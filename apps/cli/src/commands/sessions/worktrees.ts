@@ -7,7 +7,7 @@ import { findSession, isWithin, nameSession } from "../../sessions/find-session.
 import { openClient } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { ago } from "../../human-units.ts";
-import { printable, styleFor, table, write } from "../../terminal.ts";
+import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
 import type { Command } from "commander";
 import { subcommandsOf, type Registration } from "../registration.ts";
 
@@ -117,7 +117,7 @@ export async function list(invocation: Invocation): Promise<void> {
   await using client = await open(invocation);
   const worktrees = await client.worktrees.list();
   const { stdout } = invocation;
-  if (invocation.json) return write(stdout, `${JSON.stringify({ worktrees }, null, 2)}\n`);
+  if (invocation.json) return writeJson(stdout, { worktrees });
   const { dim, bold } = styleFor(stdout);
   if (worktrees.length === 0) {
     return write(stdout, `${dim('No worktrees. Start a session in one: tandem run --worktree "…"')}\n`);
@@ -137,7 +137,7 @@ export async function show(invocation: Invocation, id: string | undefined): Prom
   await using client = await open(invocation);
   const status = await client.worktrees.status(await idOf(invocation, client, id));
   const { stdout } = invocation;
-  if (invocation.json) return write(stdout, `${JSON.stringify(status, null, 2)}\n`);
+  if (invocation.json) return writeJson(stdout, status);
   const { dim, bold, warn } = styleFor(stdout);
   const { merged, applied } = status;
   const rows = [

@@ -20,7 +20,7 @@ import {
 } from "@tandem/tandem/config";
 import type { Invocation } from "../../invocation.ts";
 import { openCallProject, openProject } from "@tandem/tandem/project";
-import { printable, styleFor, table, write } from "../../terminal.ts";
+import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
 import type { Command } from "commander";
 import { subcommandsOf, type Registration } from "../registration.ts";
 
@@ -71,7 +71,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
 const MODELS_MS = 10_000;
 
 export async function schema({ stdout }: Invocation): Promise<void> {
-  await write(stdout, `${JSON.stringify(configJsonSchema(), null, 2)}\n`);
+  await writeJson(stdout, configJsonSchema());
 }
 
 export async function show(invocation: Invocation): Promise<void> {
@@ -82,10 +82,7 @@ export async function show(invocation: Invocation): Promise<void> {
     return { key: key.path, value: valueOf(project, key), line: set?.line };
   });
   if (json) {
-    await write(
-      stdout,
-      `${JSON.stringify({ file: existsSync(project.file) ? project.file : null, settings }, null, 2)}\n`,
-    );
+    await writeJson(stdout, { file: existsSync(project.file) ? project.file : null, settings });
     return;
   }
   const { dim, bold } = styleFor(stdout);
@@ -101,8 +98,7 @@ export async function get(invocation: Invocation, path: string): Promise<void> {
   const key = requireKey(path);
   const project = await openCallProject(invocation);
   const value = key.type === "section" ? sectionOf(project, path) : valueOf(project, { ...key, path });
-  if (invocation.json)
-    await write(invocation.stdout, `${JSON.stringify({ key: path, value: value ?? null }, null, 2)}\n`);
+  if (invocation.json) await writeJson(invocation.stdout, { key: path, value: value ?? null });
   else if (value !== undefined) await write(invocation.stdout, `${stringify(value).trimEnd()}\n`);
 }
 
@@ -127,8 +123,7 @@ export async function set(invocation: Invocation, path: string, text: string | u
   if (changed && (await untrustedSettings(invocation.env, before.folder, before.settings)).length === 0) {
     await trustFolder(invocation.env, before.folder, after.settings);
   }
-  if (invocation.json)
-    await write(invocation.stdout, `${JSON.stringify({ file: before.file, key: path, changed }, null, 2)}\n`);
+  if (invocation.json) await writeJson(invocation.stdout, { file: before.file, key: path, changed });
   else
     await write(
       invocation.stdout,

@@ -7,7 +7,7 @@ import type { Invocation } from "../../invocation.ts";
 import { busyAct, fastAct, loopAct, objectAct, textAct } from "../../demo/acts.ts";
 import { Narrator } from "../../demo/narrator.ts";
 import { createRehearsedModel } from "../../demo/rehearsed-model.ts";
-import { styleFor, write } from "../../terminal.ts";
+import { styleFor, writeJson } from "../../terminal.ts";
 import type { Command } from "commander";
 import type { Registration } from "../registration.ts";
 
@@ -86,7 +86,7 @@ export async function demo(invocation: Invocation): Promise<void> {
     narrator.line(
       asCalled('Next: `tandem setup` to use it with your own Claude Code login or an API key, then `tandem text "…"`.'),
     );
-    if (invocation.json) await write(invocation.stdout, `${JSON.stringify({ calls: reports }, null, 2)}\n`);
+    if (invocation.json) await writeJson(invocation.stdout, { calls: reports });
   } finally {
     await rehearsal.close();
     await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });

@@ -4,7 +4,7 @@ import type { Invocation } from "../../invocation.ts";
 import { EXIT_CODES } from "../../exit-code.ts";
 import { Progress } from "../../progress.ts";
 import { ServerConnection } from "../../sessions/server-connection.ts";
-import { printable, styleFor, widthOf, wrap, write } from "../../terminal.ts";
+import { printable, styleFor, widthOf, wrap, write, writeJson } from "../../terminal.ts";
 import type { Command } from "commander";
 import type { Registration } from "../registration.ts";
 
@@ -34,7 +34,7 @@ export async function doctor(invocation: Invocation, { probe = false }: DoctorOp
   const failures = findings.filter(({ result }) => result === "failure").length;
   const warnings = findings.filter(({ result }) => result === "warning").length;
   if (invocation.json) {
-    await write(invocation.stdout, `${JSON.stringify({ ok: failures === 0, checks: findings }, null, 2)}\n`);
+    await writeJson(invocation.stdout, { ok: failures === 0, checks: findings });
   } else {
     const counts = [count(failures, "failure"), count(warnings, "warning")].filter(Boolean).join(", ");
     await write(invocation.stdout, `${render(invocation, findings)}\n\n${counts || "No problems found."}\n`);

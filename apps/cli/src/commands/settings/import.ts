@@ -10,7 +10,7 @@ import { fromOpencode } from "../../import/from-opencode.ts";
 import type { Imported } from "../../import/imported.ts";
 import { listAll } from "@tandem/tandem/engine";
 import { openClient } from "../../sessions/open-client.ts";
-import { printable, styleFor, table, write } from "../../terminal.ts";
+import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
 import { type Command, Option } from "commander";
 import type { Registration } from "../registration.ts";
 
@@ -183,5 +183,5 @@ function describe({ stdout }: Invocation, project: Project, found: Imported): st
 }
 
 async function print({ stdout }: Invocation, found: Imported, written: boolean): Promise<void> {
-  await write(stdout, `${JSON.stringify({ ...found, written }, null, 2)}\n`);
+  await writeJson(stdout, { ...found, written });
 }

@@ -30,7 +30,7 @@ import {
   registerMcp,
   type McpRegistration,
 } from "../../setup/register-mcp.ts";
-import { printable, styleFor, table, write } from "../../terminal.ts";
+import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
 import { describeAuth } from "./status.ts";
 import { type Command, Option } from "commander";
 import type { Registration } from "../registration.ts";
@@ -107,7 +107,7 @@ export async function setup(invocation: Invocation, options: SetupOptions): Prom
       ignored,
       ...(registered.length > 0 && { mcp: registered.map(asJson) }),
     };
-    await write(invocation.stdout, `${JSON.stringify(result, null, 2)}\n`);
+    await writeJson(invocation.stdout, result);
   } else {
     const style = styleFor(invocation.stdout);
     const { dim, warn } = style;
@@ -142,7 +142,7 @@ async function registerOnly(
       ...asJson(plan),
       ...(dryRun && plan.text !== undefined && { text: plan.text }),
     }));
-    await write(stdout, `${JSON.stringify({ file: project.file, mcp }, null, 2)}\n`);
+    await writeJson(stdout, { file: project.file, mcp });
     return 0;
   }
   await write(stdout, `${registered.map((plan) => describeRegistration(plan, dryRun)).join("\n")}\n`);

@@ -18,7 +18,7 @@ import {
 import { Progress } from "../../progress.ts";
 import { readSessionsOverview, type SessionsOverview, type StorageState } from "@tandem/tandem/health";
 import { ago } from "../../human-units.ts";
-import { printable, styleFor, table, write, type Style } from "../../terminal.ts";
+import { printable, styleFor, table, write, writeJson, type Style } from "../../terminal.ts";
 import type { Command } from "commander";
 import type { Registration } from "../registration.ts";
 
@@ -66,7 +66,7 @@ export async function status(invocation: Invocation): Promise<number> {
       server: server ?? null,
       orphans,
     };
-    await write(invocation.stdout, `${JSON.stringify(report, null, 2)}\n`);
+    await writeJson(invocation.stdout, report);
     return exitCodeOfAuth(auth);
   }
   const style = styleFor(invocation.stdout);

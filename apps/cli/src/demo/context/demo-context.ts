@@ -1,5 +1,5 @@
 import type { Invocation } from "../../invocation.ts";
-import { write } from "../../terminal.ts";
+import { writeJson } from "../../terminal.ts";
 import { indented } from "./indented.ts";
 import { makeProject } from "./make-project.ts";
 import { rehearsedReader } from "./rehearsed-reader.ts";
@@ -69,7 +69,7 @@ export async function demoContext(
       requests: requests(),
       proposals: await stage.proposals(),
     };
-    if (invocation.json) await write(invocation.stdout, `${JSON.stringify(result, null, 2)}\n`);
+    if (invocation.json) await writeJson(invocation.stdout, result);
   } finally {
     await rehearsal.close();
   }
