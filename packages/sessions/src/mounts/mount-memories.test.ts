@@ -47,7 +47,7 @@ async function mounted(contents: Record<string, string>) {
     );
   await sync();
   const paths = async () => (await memories.entries(id)).map((entry) => entry.path);
-  return { sync, paths, place: join(folder, path) };
+  return { id, sync, paths, place: join(folder, path) };
 }
 
 test("a folder that was cleaned up does not empty the store", async () => {
@@ -75,4 +75,13 @@ test("a file that cannot be a memory does not delete the one in the store", asyn
   const [notice] = await sync();
   expect(notice).toMatchObject({ type: "tandem.notice", text: expect.stringContaining("large.md is not saved") });
   expect(await paths()).toEqual(["/bytes.md", "/large.md", "/link.md", "/shut.md"]);
+});
+
+test("the notice of a discarded change says why the store refused it", async () => {
+  const { id, sync, place } = await mounted({ "/a.md": "one" });
+  await memories.archive(id);
+  await writeFile(join(place, "a.md"), "two");
+  expect(await sync()).toMatchObject([
+    { text: expect.stringMatching(/was discarded, because the store refused it \(.*archived.*\)\. It was:\ntwo$/) },
+  ]);
 });

@@ -37,7 +37,7 @@ interface LocalFile {
 }
 
 /**
- * Brings the folder of a memory store and the store together. What changed on one side is copied to the other. If both changed,
+ * Synchronises the folder of a memory store with the store: a change on one side is copied to the other. If both changed,
  * the store wins, and the session's text is kept in a notice. Changes of a read-only mount are discarded.
  */
 export async function syncMemories(mount: Mount, mounts: MemoryMounts): Promise<SessionEventBody[]> {
@@ -58,11 +58,11 @@ export async function syncMemories(mount: Mount, mounts: MemoryMounts): Promise<
     if (file?.sha256 === entry?.sha256 || skipped.has(path)) continue;
     const isOurs = file?.sha256 !== before[path];
     const isTheirs = entry?.sha256 !== before[path];
-    const isPushed =
-      isOurs && !isTheirs && resource.access === "read_write" && (await push(mount, mounts, path, file, entry));
-    if (isPushed) continue;
+    const isWritable = resource.access === "read_write";
+    const refusal = isOurs && !isTheirs && isWritable ? await push(mount, mounts, path, file, entry) : NEWER;
+    if (refusal === undefined) continue;
     fetched.push(path);
-    if (isOurs && file) lost.push(note(path, file.content, resource));
+    if (isOurs && file) lost.push(note(path, file.content, resource, isWritable ? refusal : "the store is read-only"));
   }
   const now = new Map((await mounts.memories.entries(store)).map((entry) => [entry.path, entry]));
   await fetch(mount, mounts, fetched, now);
@@ -77,14 +77,16 @@ export async function forgetMemoryMounts(records: Records, session: string): Pro
   if (changes.length > 0) await records.write(SPACE, changes);
 }
 
-/** False if the store has changed meanwhile. */
+const NEWER = "the store has a newer version";
+
+/** Copies a change to the store. Returns why the store does not take it. */
 async function push(
   { id, resource }: Mount,
   { memories }: MemoryMounts,
   path: string,
   file: LocalFile | undefined,
   entry: StoreEntry | undefined,
-): Promise<boolean> {
+): Promise<string | undefined> {
   const store = resource.memory_store_id;
   const writer = { by: `session ${id}`, actor: { type: "session" as const, id } };
   try {
@@ -92,11 +94,12 @@ async function push(
     else if (file && entry) {
       await memories.change(store, entry.id, { ...writer, content: file.content, expected: entry.sha256 });
     } else if (file) await memories.add(store, { ...writer, path, content: file.content });
-    return true;
+    return undefined;
   } catch (error) {
+    if (error instanceof MemoryPreconditionFailed) return NEWER;
     const isRefused = error instanceof RequestError && error.code !== "unavailable";
-    if (error instanceof MemoryPreconditionFailed || error instanceof MemoryPathConflict || isRefused) return false;
-    throw error;
+    if (!(error instanceof MemoryPathConflict || isRefused)) throw error;
+    return `the store refused it (${error.message.replace(/\.$/, "")})`;
   }
 }
 
@@ -182,8 +185,7 @@ async function readManifest(records: Records, mount: Mount): Promise<Record<stri
 
 const keyOf = ({ id, resource }: Mount): string => `${id}/${resource.memory_store_id}`;
 
-function note(path: string, text: string, { mount_path: mount, access }: MemoryStoreResource): string {
-  const why = access === "read_only" ? "the store is read-only" : "the store has a newer version";
+function note(path: string, text: string, { mount_path: mount }: MemoryStoreResource, why: string): string {
   return `The session's version of ${mount}${path} was discarded, because ${why}. It was:\n${text.slice(0, SHOWN_TEXT)}`;
 }
 
