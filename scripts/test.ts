@@ -2,6 +2,7 @@
 // start real programs.
 // --again: files with failed tests run once more, alone; what passes then is listed and does not fail the run.
 // npm run soak (--soak): only the tests that repeat faults or generate cases, many times instead of a few.
+// npm run soak -- --sandbox: the tests of sessions and of the official client, with every session in a sandbox.
 import { spawn } from "node:child_process";
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,6 +25,7 @@ const quick = process.argv.includes("--quick");
 const soak = process.argv.includes("--soak");
 const all = process.argv.includes("--all");
 const again = process.argv.includes("--again");
+const sandbox = process.argv.includes("--sandbox");
 const scratch = mkdtempSync(join(tmpdir(), "tandem-test-"));
 const report = join(scratch, "vitest.json");
 const SLOWEST = 10;
@@ -57,7 +59,7 @@ await Promise.all(
   }),
 );
 if (!quick) await buildPackage(built);
-const tests = await runTests(soak ? filesWithLongVariant() : projects().flatMap((name) => ["--project", name]));
+const tests = await runTests(selection());
 const { json } = tests;
 const counted = countOutcomes(testOutcomes(json));
 total.passed += counted.passed;
@@ -93,10 +95,10 @@ console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} sk
 process.exitCode = total.failed > 0 ? 1 : 0;
 
 /** Streamed, because it takes minutes. */
-async function runTests(selection: string[]): Promise<{ ok: boolean; json: string | undefined }> {
+async function runTests(selected: string[]): Promise<{ ok: boolean; json: string | undefined }> {
   rmSync(report, { force: true });
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
-  const { ok } = await run([bin("vitest", "vitest.mjs"), "run", ...reporters, ...selection], "inherit");
+  const { ok } = await run([bin("vitest", "vitest.mjs"), "run", ...reporters, ...selected], "inherit");
   return { ok, json: readReport() };
 }
 
@@ -112,7 +114,8 @@ function run(
       ...scratchVariables(scratch),
       // Tests pass PATH on to every process, so that it marks those that are left behind.
       PATH: `${process.env["PATH"] ?? ""}${delimiter}${join(scratch, "programs")}`,
-      ...(soak && { TANDEM_SOAK: "1" }),
+      ...(soak && !sandbox && { TANDEM_SOAK: "1" }),
+      ...(sandbox && { TANDEM_TEST_SANDBOX: "require" }),
       ...(!quick && { TANDEM_TEST_COMMAND: join(built, "bin", "tandem.mjs") }),
     },
   });
@@ -126,6 +129,12 @@ function run(
       resolve({ ok: code === 0, output, seconds: ((Date.now() - started) / 1_000).toFixed(1) });
     });
   });
+}
+
+function selection(): string[] {
+  if (sandbox)
+    return ["--project", "binary", "--project", "extended", "packages/sessions/", "packages/server/src/judge/"];
+  return soak ? filesWithLongVariant() : projects().flatMap((name) => ["--project", name]);
 }
 
 function projects(): string[] {

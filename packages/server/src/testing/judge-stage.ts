@@ -73,6 +73,8 @@ export async function setJudgeStage({ context, engine: more }: JudgeStageOptions
     openConversation,
     sweep: () => ledger.sweep(),
     log: { warn: () => undefined },
+    // `npm run soak -- --sandbox`
+    ...(process.env["TANDEM_TEST_SANDBOX"] === "require" && { sandbox: { mode: "require" } }),
     ...more?.(rehearsal),
   });
   await engine.start();

@@ -1,9 +1,14 @@
 import type { ConversationSandbox } from "@tandem/claude-code";
-import type { SessionEventBody } from "@tandem/protocol";
+import { RequestError, type SessionEventBody } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
 import type { ProcessSettings } from "./process-settings.ts";
 import { sandboxFor } from "./sandbox.ts";
 import type { SessionSandbox } from "./session-sandbox.ts";
+
+const NO_RELAY = {
+  reason: "The sandbox of a session with a Claude login needs socat, which is not installed.",
+  fix: "Install socat, for example with `apt install socat`.",
+};
 
 /** Opens the sandbox of one process, if there is to be one. Rejects if one is required and unavailable. */
 export async function openSandbox(
@@ -18,6 +23,12 @@ export async function openSandbox(
 ): Promise<{ sandbox: ConversationSandbox; opened?: SessionSandbox }> {
   const choice = await sandboxFor(settings.sandbox ?? { mode: "off" }, settings.hostVariables);
   if (!choice.on || choice.covers === "commands") return { sandbox: choice };
+  const credential = await settings.credential();
+  // Claude Code uses a unix socket with an API key only; for other credentials, socat relays a port to it.
+  if (choice.wall.socat === undefined && credential.type !== "api_key") {
+    if (settings.sandbox?.mode === "require") throw new RequestError("unavailable", NO_RELAY.reason, NO_RELAY);
+    return { sandbox: { on: false, ...NO_RELAY } };
+  }
   // Imported lazily: commands that only read sessions start faster without it.
   const [{ openSessionSandbox }, { sessionHosts }] = await Promise.all([
     import("./session-sandbox.ts"),
@@ -28,7 +39,7 @@ export async function openSandbox(
   const opened = await openSessionSandbox(row, settings, {
     ...(around.besides !== undefined && { besides: around.besides }),
     wall: choice.wall,
-    credential: await settings.credential(),
+    credential,
     isAllowed: (target) => configured(target) || granted?.isAllowed(target) === true,
     onRefused: (refusal) => {
       const event = granted?.refused(refusal);

@@ -1,11 +1,13 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { readdir, readFile, symlink, mkdir, unlink, writeFile } from "node:fs/promises";
+import { setGlobalProxyFromEnv } from "node:http";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { promisify } from "node:util";
 import { knownWall } from "@tandem/sandbox";
-import { always, text, toolUse } from "@tandem/rehearsal";
+import { always, madeUpLogin, text, toolUse } from "@tandem/rehearsal";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import {
   ALLOW_ALL,
@@ -105,6 +107,39 @@ test.skipIf(!wall.on)(
   },
 );
 
+test.skipIf(!wall.on)("a login stays outside, where Claude Code refreshes it", async () => {
+  await using login = await setEngineStage([bash("sh show.sh"), text("done")], { proxy: true });
+  await writeFile(join(login.folder, "show.sh"), "cat $CLAUDE_CONFIG_DIR/.credentials.json");
+  const { variables } = login.rehearsal.proxy;
+  using _ = throughProxy(variables, await readFile(variables["NODE_EXTRA_CA_CERTS"] ?? "", "utf8"));
+  const home = join(login.root, "home");
+  const configDir = join(home, ".claude");
+  const old = await madeUpLogin(configDir, { expiresAt: new Date(Date.now() + 60_000) });
+  const hostVariables = { PATH: process.env["PATH"], HOME: home, ...variables };
+  const credential = async () => ({ type: "login", configDir }) as const;
+  const running = await login.open({ sandbox: { mode: "require" }, credential, hostVariables });
+  const events = await running.turn(await running.session({}, ALLOW_ALL), "Go.");
+  const { accessToken, refreshToken } = JSON.parse(await readFile(old.file, "utf8")).claudeAiOauth;
+  expect(accessToken).not.toBe(old.accessToken);
+  const sent = login.rehearsal.modelRequests.map(({ headers }) => headers["authorization"]);
+  expect(new Set(sent)).toEqual(new Set([`Bearer ${accessToken}`]));
+  const shown = JSON.stringify(the(events, "agent.tool_result").content);
+  expect(shown).toContain(String.raw`\"refreshToken\":null`);
+  for (const token of [accessToken, refreshToken, old.accessToken, old.refreshToken]) {
+    expect(shown + (await readTree(join(login.root, "state", "sandboxes")))).not.toContain(token);
+  }
+});
+
+test.skipIf(!wall.on)("a long-lived token stays outside", async () => {
+  await using other = await setEngineStage([text("done")], { proxy: true });
+  const { variables } = other.rehearsal.proxy;
+  using _ = throughProxy(variables, await readFile(variables["NODE_EXTRA_CA_CERTS"] ?? "", "utf8"));
+  const credential = async () => ({ type: "oauth_token", token: "sk-ant-oat01-made-up" }) as const;
+  const running = await other.open({ sandbox: { mode: "require" }, credential });
+  expect(textsOf(await running.turn(await running.session(), "Go."))).toEqual(["done"]);
+  expect(other.rehearsal.modelRequests[0]!.headers["authorization"]).toBe("Bearer sk-ant-oat01-made-up");
+});
+
 test.skipIf(!wall.on)("an agent that may run any command cannot approve itself", async () => {
   const token = join(stage.root, "state", "token");
   let connections = 0;
@@ -169,6 +204,19 @@ test.skipIf(!wall.on)("if bubblewrap vanishes after the start, nothing runs with
     expect(stage.rehearsal.modelRequests).toEqual([]);
   }
 });
+
+/** The server's own requests go through the rehearsal's proxy, as `compose` arranges it for a user's. */
+function throughProxy(variables: Record<string, string>, certificate: string): Disposable {
+  const before = getCACertificates();
+  setDefaultCACertificates([...before, certificate]);
+  const restore = setGlobalProxyFromEnv(variables);
+  return {
+    [Symbol.dispose]() {
+      restore();
+      setDefaultCACertificates(before);
+    },
+  };
+}
 
 async function untilCommandRuns(bwrap: number): Promise<{ pid: number }[]> {
   const running = async () => (await processesInside(bwrap)).some(({ command }) => command === COMMAND);

@@ -23,6 +23,7 @@ import { sandboxFolder } from "./sandbox-folder.ts";
 import { openSocketFolder } from "./socket-folder.ts";
 
 const API_SOCKET = "/run/tandem/api.sock";
+const API_PORT = 3129;
 const TMP_MB = 1_024;
 const PROCESSES = 2_048;
 
@@ -77,6 +78,8 @@ export async function openSessionSandbox(
           isAllowed: (target) => hosts.isAllowed(target),
           onRefused,
         });
+  // With a unix socket, Claude Code accepts no other credential than an API key.
+  const usesPort = standIn.credential.type !== "api_key";
   const limits = { processes: PROCESSES, ...settings.sandbox?.limits, tmpMb: TMP_MB };
   const mounts = sessionMounts({
     folder: row.folder,
@@ -91,14 +94,15 @@ export async function openSessionSandbox(
     home,
     mounts: [...mounts, ...network.mounts],
     sockets: [{ from: api, at: API_SOCKET }, ...network.sockets],
-    relays: network.relays,
+    relays: [...(usesPort ? [{ port: API_PORT, to: API_SOCKET }] : []), ...network.relays],
     limits,
   };
   const variables = {
     HOME: home.at,
     TMPDIR: "/tmp",
-    ANTHROPIC_UNIX_SOCKET: API_SOCKET,
-    ANTHROPIC_BASE_URL: "http://localhost",
+    ...(usesPort
+      ? { ANTHROPIC_BASE_URL: `http://127.0.0.1:${API_PORT}` }
+      : { ANTHROPIC_UNIX_SOCKET: API_SOCKET, ANTHROPIC_BASE_URL: "http://localhost" }),
     ...(standIn.isFirstParty && { _CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL: "1" }),
     ...network.variables,
   };
