@@ -1,3 +1,4 @@
+import { groupParent } from "./limit-group.ts";
 import type { SandboxLimits, WallOn } from "./sandbox-plan.ts";
 
 /**
@@ -25,28 +26,30 @@ export interface LimitInForce {
 }
 
 /** Which limits bind. `isRoot`: the user that runs the programs is root. */
-export function limitsInForce(wall: WallOn, isRoot: boolean): LimitInForce[] {
-  const missing = wall.prlimit === undefined;
-  const none = { scope: "none", note: "prlimit is not installed (package util-linux)." } as const;
+export function limitsInForce({ prlimit }: WallOn, isRoot: boolean, group = groupParent()): LimitInForce[] {
+  const absent = { scope: "none", note: "prlimit is not installed (package util-linux)." } as const;
+  const each = prlimit === undefined ? absent : ({ scope: "process" } as const);
   return [
-    missing
-      ? { name: "memory", ...none }
-      : {
-          name: "memory",
-          scope: "process",
-          note: "The kernel limits each process, not all processes of a sandbox together.",
-        },
-    missing
-      ? { name: "processes", ...none }
-      : isRoot
-        ? {
-            name: "processes",
-            scope: "none",
-            note: "The kernel does not limit processes of root: run the server as another user.",
-          }
-        : { name: "processes", scope: "sandbox" },
-    missing ? { name: "files", ...none } : { name: "files", scope: "process" },
-    missing ? { name: "file size", ...none } : { name: "file size", scope: "process" },
-    { name: "/tmp", scope: "sandbox" },
+    {
+      name: "memory",
+      ...(group?.controllers.includes("memory") ? WHOLE : prlimit === undefined ? absent : PER_PROCESS),
+    },
+    {
+      name: "processes",
+      ...(group?.controllers.includes("pids") ? WHOLE : prlimit === undefined ? absent : isRoot ? NOT_ROOT : WHOLE),
+    },
+    { name: "files", ...each },
+    { name: "file size", ...each },
+    { name: "/tmp", ...WHOLE },
   ];
 }
+
+const WHOLE = { scope: "sandbox" } as const;
+const PER_PROCESS = {
+  scope: "process",
+  note: "The kernel limits each process, not all processes of a sandbox together.",
+} as const;
+const NOT_ROOT = {
+  scope: "none",
+  note: "The kernel does not limit processes of root: run the server as another user.",
+} as const;

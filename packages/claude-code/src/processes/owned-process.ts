@@ -5,6 +5,7 @@ import { constants, devNull } from "node:os";
 import type { Readable, Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { LimitGroup } from "@tandem/sandbox";
 import type { ProcessLedger } from "./process-ledger.ts";
 import { programPid } from "./process-namespace.ts";
 import {
@@ -65,9 +66,11 @@ export class OwnedProcess {
       ...line.user,
     }) as ChildProcessByStdio<Writable, Readable, Readable>;
     closeSync(nothing);
-    for (const { descriptor, bytes } of feeds) this.#feed(descriptor, bytes);
     const { yields } = command;
     const { pid } = this.process;
+    // Bubblewrap starts no process before it has read its feeds, so none escapes the group.
+    if (pid !== undefined) addToGroup(line.group, pid);
+    for (const { descriptor, bytes } of feeds) this.#feed(descriptor, bytes);
     if (yields && pid !== undefined) lowerGroupPriority(pid);
     // A namespaced program is signalled itself: bubblewrap would kill everything at once on any signal.
     this.process.kill = (signal) => this.signal(typeof signal === "string" ? signal : "SIGTERM");
@@ -80,6 +83,7 @@ export class OwnedProcess {
           running.delete(this);
           ledger.remove(pid);
         }
+        line.group?.close();
         resolve();
       };
       this.process.once("exit", () => void end()).once("error", () => void end());
@@ -192,6 +196,14 @@ export async function settledWithin(ms: number, work: Promise<unknown>): Promise
   const timer = new AbortController();
   await Promise.race([work, sleep(ms, undefined, { signal: timer.signal })]);
   timer.abort();
+}
+
+function addToGroup(group: LimitGroup | undefined, pid: number): void {
+  try {
+    group?.add(pid);
+  } catch {
+    // The process has exited, or the group was removed: the limits of each process still bind.
+  }
 }
 
 /** Without cgroups, Linux schedules a session leader by its autogroup's nice value only. */

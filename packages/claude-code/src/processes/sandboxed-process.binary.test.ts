@@ -20,7 +20,7 @@ import { getPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { knownWall, sessionMounts, type SandboxPlan } from "@tandem/sandbox";
+import { knownWall, limitsInForce, sessionMounts, type SandboxPlan } from "@tandem/sandbox";
 import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
 import { OwnedProcess } from "./owned-process.ts";
 import { ProcessLedger } from "./process-ledger.ts";
@@ -176,6 +176,15 @@ describe.skipIf(!wall.on)("an owned process in a sandbox", () => {
     const output = await outputOf(own("ulimit -n; ulimit -c; head -c 20000000 /dev/zero >/tmp/x"));
     expect(output).toMatch(/^512\n0\n.*No space left/s);
   });
+
+  test.skipIf(!wall.on || limitsInForce(wall, true)[1]?.scope !== "sandbox")(
+    "a fork bomb of root ends at the limit",
+    async () => {
+      plan = { ...plan, limits: { ...plan.limits, processes: 30 } };
+      expect(await outputOf(own("i=0; while [ $i -lt 60 ]; do sleep 9 & i=$((i+1)); done"))).toMatch(/fork/i);
+      expect(await outputOf(own("echo next"))).toBe("next\n");
+    },
+  );
 
   test.skipIf(process.getuid?.() !== 0)("another user of the machine runs it", async () => {
     const user = { uid: 54_321, gid: 54_321 };

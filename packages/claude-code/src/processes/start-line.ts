@@ -2,7 +2,9 @@ import {
   inheritedDescriptors,
   inSandbox,
   knownWall,
+  openLimitGroup,
   wallMissing,
+  type LimitGroup,
   type OsUser,
   type SandboxPlan,
   type SandboxStart,
@@ -39,6 +41,8 @@ interface StartLine {
   isFound: boolean;
   statusDescriptor: number;
   feeds: SandboxStart["feeds"];
+  /** Limits of the whole sandbox. The process must be in it before it gets its feeds. */
+  group?: LimitGroup | undefined;
   /** Descriptors that the program gets as /dev/null. */
   covered: readonly number[];
 }
@@ -84,6 +88,7 @@ function sandboxed({ command, args, cwd, env, pipes }: OwnedCommand, plan: Sandb
     isWrapped: true,
     isFound: true,
     statusDescriptor,
+    group: openLimitGroup(plan.limits),
     covered: inheritedDescriptors().filter((each) => !used.has(each)),
     ...(plan.user && { user: plan.user }),
   };
