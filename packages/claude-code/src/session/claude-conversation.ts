@@ -1,5 +1,5 @@
 import type { EffortLevel, Query, SDKMessage, SDKUserMessage } from "@anthropic-ai/claude-agent-sdk";
-import { LlmError, newId, type SandboxState } from "@tandem/protocol";
+import { LlmError, newId } from "@tandem/protocol";
 import type { Child } from "../child.ts";
 import { checkPayer } from "../isolation.ts";
 import { MessageQueue } from "../message-queue.ts";
@@ -9,7 +9,6 @@ import type {
   Conversation,
   ConversationHost,
   ConversationOutput,
-  ConversationSandbox,
   ConversationSetup,
   TranscriptStore,
   TurnOptions,
@@ -18,6 +17,7 @@ import { conversationVariables } from "./conversation-variables.ts";
 import { processCredential } from "./config-dir.ts";
 import { projectsFolder } from "./forget-conversation.ts";
 import { Gate } from "./gate.ts";
+import { initFacts } from "./init-facts.ts";
 import { readPast } from "./read-past.ts";
 import { RemoteServers } from "./remote-servers.ts";
 import type { Recording, TranslatorInput } from "./translate/translator-input.ts";
@@ -26,7 +26,7 @@ import { startQuery, toolNames } from "./start-query.ts";
 import { threadId } from "./thread-id.ts";
 import { TranscriptMirror } from "./transcript-mirror.ts";
 import type { ToolNames } from "./translate/calls.ts";
-import { commandLifecycle, Translator, type TranslatorSettings } from "./translate/translator.ts";
+import { commandLifecycle, Translator } from "./translate/translator.ts";
 import { TurnWatchdog } from "./turn-watchdog.ts";
 
 /** The SDK implements this request but does not declare it. */
@@ -92,7 +92,7 @@ export class ClaudeConversation implements Conversation {
       names: this.#names,
       outputExpected: setup.outputSchema !== undefined,
       isFree: setup.credential.type === "api_key" && setup.credential.isFree === true,
-      facts: factsOf(setup),
+      facts: initFacts(setup),
     });
     this.#watchdog = new TurnWatchdog(setup.deadlines, (error) => this.#fail(error));
     const run = setup.goOn?.run;
@@ -250,7 +250,9 @@ export class ClaudeConversation implements Conversation {
     } catch (error) {
       reason = error instanceof Error ? error.message : String(error);
     }
-    const error = this.#closing ? undefined : (this.#failure ?? this.#mirror.failure ?? (await this.#obituary(reason)));
+    const error = this.#closing
+      ? undefined
+      : (this.#failure ?? this.#mirror.failure ?? (await this.#exitError(reason)));
     this.#failure ??= error;
     this.#watchdog.rest();
     // Before the open calls are closed: a command that still runs could have an effect after its reported end.
@@ -371,7 +373,7 @@ export class ClaudeConversation implements Conversation {
     await this.#gone;
   }
 
-  async #obituary(reason: string): Promise<LlmError> {
+  async #exitError(reason: string): Promise<LlmError> {
     const tail = await this.#child?.stderrTail();
     const why = this.#child?.exitReason(reason) ?? reason;
     return new LlmError("process_died", `The Claude Code process died: ${why}${tail ? ` (stderr: ${tail})` : ""}`);
@@ -387,18 +389,9 @@ export class ClaudeConversation implements Conversation {
     } catch (error) {
       const known = this.#failure ?? this.#mirror.failure;
       if (known || error instanceof LlmError) throw known ?? error;
-      throw await this.#obituary(error instanceof Error ? error.message : String(error));
+      throw await this.#exitError(error instanceof Error ? error.message : String(error));
     } finally {
       clearTimeout(timer);
     }
   }
 }
-
-const stateOf = (sandbox: Exclude<ConversationSandbox, { covers: "process" }>): SandboxState =>
-  sandbox.on ? { on: true } : sandbox;
-
-/** A required sandbox that is unavailable ends the process before its first message. */
-const factsOf = ({ sandbox, trusted, agentSkills }: ConversationSetup): TranslatorSettings["facts"] => ({
-  ...(sandbox && { sandbox: "state" in sandbox ? sandbox.state : stateOf(sandbox) }),
-  ...((trusted || agentSkills) && { skills: [...(trusted?.skills ?? []), ...(agentSkills?.names ?? [])] }),
-});
