@@ -105,6 +105,10 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, CommandEn
       description: "Upload, list, download and remove skills of agents.",
       load: () => import("./commands/sessions/skills.ts"),
     },
+    sandbox: {
+      description: "Show the sandbox of sessions, and allow hosts in it.",
+      load: () => import("./commands/sessions/sandbox.ts"),
+    },
     rules: {
       description: "Define which tool calls are allowed, need approval or are denied.",
       load: () => import("./commands/sessions/rules.ts"),

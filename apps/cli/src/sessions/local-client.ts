@@ -48,6 +48,7 @@ export function createLocalClient(
     notifications: engine.notifications,
     webhooks: engine.webhooks,
     rules: engine.rules,
+    sandboxHosts: engine.sandboxHosts,
     skills: engine.skills,
     triggers: engine.triggers,
     deployments: {

@@ -106,6 +106,12 @@ export function createServerClient(server: ServerConnection): SessionsClient {
       test: (call, { sessionId, agentId, folder, mode }) =>
         api.call("rules.test", { body: { call, session_id: sessionId, agent_id: agentId, folder, mode } }),
     },
+    sandboxHosts: {
+      list: (session) => api.call("sandbox.hosts.list", { query: { session_id: session } }),
+      allow: ({ host, scope, session, folder }) =>
+        api.call("sandbox.hosts.create", { body: { host, scope, session_id: session, folder } }),
+      revoke: async (id) => void (await api.call("sandbox.hosts.delete", { params: { sandbox_host_id: id } })),
+    },
     skills: skillsOf(server),
     deployments: deploymentsOf(server),
     mcpServers: {

@@ -19,6 +19,7 @@ export interface SessionsClient extends AsyncDisposable {
   readonly notifications: Pick<Engine["notifications"], "list" | "test">;
   readonly webhooks: Engine["webhooks"];
   readonly budgets: Engine["budgets"];
+  readonly sandboxHosts: Engine["sandboxHosts"];
   readonly rules: Pick<Engine["rules"], "list" | "add" | "remove" | "test">;
   readonly skills: Engine["skills"];
   readonly triggers: Omit<Engine["triggers"], "receive">;

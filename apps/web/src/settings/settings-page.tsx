@@ -14,6 +14,7 @@ const PAGES: Readonly<Record<SettingsName, LazyExoticComponent<ComponentType>>> 
   models: lazy(() => import("./models-page.tsx")),
   environments: lazy(() => import("./environments-page.tsx")),
   rules: lazy(() => import("./rules/rules-page.tsx")),
+  sandbox: lazy(() => import("./sandbox-page.tsx")),
   usage: lazy(() => import("./usage-page.tsx")),
   budgets: lazy(() => import("./budgets-page.tsx")),
   trust: lazy(() => import("./trust-page.tsx")),

@@ -7,6 +7,7 @@ export const SETTINGS_PAGES = [
   { name: "models", label: "Models" },
   { name: "environments", label: "Environments" },
   { name: "rules", label: "Rules" },
+  { name: "sandbox", label: "Sandbox" },
   { name: "usage", label: "Usage" },
   { name: "budgets", label: "Budgets" },
   { name: "trust", label: "Trust" },

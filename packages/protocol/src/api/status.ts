@@ -46,7 +46,13 @@ const serverStatus = z
     sessions: z.object({
       payer: z.string(),
       auth,
-      sandbox: z.object({ on: z.boolean(), reason: z.string().optional(), warning: z.string().optional() }),
+      sandbox: z.object({
+        on: z.boolean(),
+        reason: z.string().optional(),
+        fix: z.string().optional(),
+        warning: z.string().optional(),
+        details: z.array(z.string()).optional().describe("What the sandbox covers on this machine."),
+      }),
       trust: z.object({ folder: z.string(), state: z.string(), files: z.array(z.string()) }),
     }),
     storage,

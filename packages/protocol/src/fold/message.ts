@@ -231,6 +231,8 @@ const noticePart = z.strictObject({
   /** The type of the event that it reports. */
   about: z.string(),
   text: z.string(),
+  /** The host that the sandbox refused, if a person can allow it. */
+  host: z.string().optional(),
 });
 
 /** The object that a turn with an output schema returned. */

@@ -1,7 +1,10 @@
 import type { PartOf } from "./message.ts";
 import type { EventOf, SessionEvent } from "../events/session-event.ts";
 
-type Notice = Pick<PartOf<"notice">, "level" | "text">;
+type Notice = Pick<PartOf<"notice">, "level" | "text" | "host">;
+
+/** A public name with an optional port. The sandbox never connects to addresses or to names without a dot. */
+const PUBLIC_HOST = /^(?:[a-z0-9-]+\.)+[a-z][a-z0-9-]*(?::\d{1,5})?$/i;
 
 /** The notice for an event that is neither a message nor an action of the agent; undefined for most. */
 export function noticeOf(event: SessionEvent): Notice | undefined {
@@ -69,7 +72,11 @@ export function noticeOf(event: SessionEvent): Notice | undefined {
         text: `${event.bot} pushed to ${event.branch}${event.pull_request ? `: ${event.pull_request.url}` : "."}`,
       };
     case "tandem.sandbox_violation":
-      return { level: "warning", text: `Sandbox: ${event.rule} ${event.fix}` };
+      return {
+        level: "warning",
+        text: `Sandbox: ${event.rule} ${event.fix}`,
+        ...(event.kind === "host" && PUBLIC_HOST.test(event.target) && { host: event.target }),
+      };
     case "tandem.hook":
       return event.outcome === "blocked" || event.outcome === "failed"
         ? {

@@ -22,19 +22,24 @@ export async function openSandbox(
   },
 ): Promise<{ sandbox: ConversationSandbox; opened?: SessionSandbox }> {
   const choice = await sandboxFor(settings.sandbox ?? { mode: "off" }, settings.hostVariables);
-  if (!choice.on || choice.covers === "commands") return { sandbox: choice };
+  const granted = await settings.openHosts?.(row);
+  const without = (sandbox: ConversationSandbox, reason: string): { sandbox: ConversationSandbox } => {
+    if (granted?.networking.type === "limited") throw cannotLimit(reason);
+    return { sandbox };
+  };
+  if (!choice.on) return without(choice, choice.reason);
+  if (choice.covers === "commands") return without(choice, "it covers shell commands only");
   const credential = await settings.credential();
   // Claude Code uses a unix socket with an API key only; for other credentials, socat relays a port to it.
   if (choice.wall.socat === undefined && credential.type !== "api_key") {
     if (settings.sandbox?.mode === "require") throw new RequestError("unavailable", NO_RELAY.reason, NO_RELAY);
-    return { sandbox: { on: false, ...NO_RELAY } };
+    return without({ on: false, ...NO_RELAY }, NO_RELAY.reason);
   }
   // Imported lazily: commands that only read sessions start faster without it.
   const [{ openSessionSandbox }, { sessionHosts }] = await Promise.all([
     import("./session-sandbox.ts"),
     import("./session-hosts.ts"),
   ]);
-  const granted = await settings.openHosts?.(row);
   const configured = await sessionHosts(row, settings, granted?.networking);
   const opened = await openSessionSandbox(row, settings, {
     ...(around.besides !== undefined && { besides: around.besides }),
@@ -48,3 +53,11 @@ export async function openSandbox(
   });
   return { sandbox: opened.sandbox, opened };
 }
+
+/** The environment was created where a sandbox could enforce its limits. */
+const cannotLimit = (reason: string): RequestError =>
+  new RequestError(
+    "unavailable",
+    `The environment limits the network, and only the sandbox can enforce it: ${reason.replace(/\.$/, "")}.`,
+    { fix: "Turn the sandbox on (`tandem sandbox`), or use an environment with unrestricted networking." },
+  );

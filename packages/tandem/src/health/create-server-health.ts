@@ -9,6 +9,7 @@ import type { Host } from "../host.ts";
 import { credentialOf, describeProject, payerOf, describeSecret } from "../project/describe-project.ts";
 import { runHealthChecks } from "./run-health-checks.ts";
 import { suggestPrompts } from "../project/suggest-prompts.ts";
+import { sandboxView } from "./sandbox-overview.ts";
 import { readSessionsOverview } from "./sessions-overview.ts";
 
 const DEADLINE_MS = 15_000;
@@ -46,7 +47,7 @@ export function createServerHealth(host: Host, project: Project, { demo }: { dem
         sessions: {
           payer: demo ? "nobody" : overview.payer,
           auth: withoutModels(overview.auth),
-          sandbox: overview.sandbox,
+          sandbox: sandboxView(overview.sandbox),
           trust: { folder, state, files },
         },
         storage: overview.storage,

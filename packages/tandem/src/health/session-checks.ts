@@ -2,8 +2,9 @@ import { stat } from "node:fs/promises";
 import { isPresent } from "../models/check-auth.ts";
 import { bytes } from "../project/bytes.ts";
 import { PAYERS, sessionPayerOf } from "../project/describe-project.ts";
-import { checkSessionAuth, probeSandbox, readStorageState, readFolderTrust } from "./sessions-overview.ts";
+import { checkSessionAuth, readStorageState, readFolderTrust } from "./sessions-overview.ts";
 import { findServer } from "../server/server-file.ts";
+import { describeSandbox, readSandboxOverview } from "./sandbox-overview.ts";
 import { type Check, failure, ok, warning } from "./check.ts";
 import { describeUnaskedBash, findUnaskedBash } from "./unasked-bash.ts";
 import { describePresent } from "./service-checks.ts";
@@ -79,18 +80,36 @@ const folder: Check = {
 const sandbox: Check = {
   name: "sandbox",
   async run({ host, here: project, trusted }) {
-    if (!project || !trusted || project.config.sandbox.mode === "off") return undefined;
-    const { on, reason } = await probeSandbox(host, project);
-    if (on) return ok("Shell commands of sessions run in a sandbox.");
-    const say = project.config.sandbox.mode === "require" ? failure : warning;
-    return say(`Shell commands cannot run in a sandbox: ${reason ?? ""}.`, "Install bubblewrap and socat.");
+    if (!project || !trusted) return undefined;
+    const old = project.settings.find(
+      ({ path, value }) => path === "sandbox.domains" || (path === "sandbox.mode" && value === "try"),
+    );
+    if (old) {
+      const [was, now] = old.path === "sandbox.domains" ? ["domains", "hosts"] : ["mode: try", "mode: auto"];
+      return warning(
+        `sandbox.${was} is an old name, read for one more version.`,
+        `Write sandbox.${now} in tandem.yaml.`,
+      );
+    }
+    if (project.config.sandbox.mode === "off") return undefined;
+    const overview = await readSandboxOverview(host, project);
+    if (!overview.on) {
+      const say = overview.mode === "require" ? failure : warning;
+      const effect =
+        overview.mode === "require" ? "No session can run: a sandbox is required" : "Sessions run without a sandbox";
+      return say(`${effect}. ${overview.reason ?? ""}.`, overview.fix);
+    }
+    const details = describeSandbox(overview).join("; ");
+    if (overview.fix !== undefined) return warning(`Sessions run in a sandbox; ${details}.`, overview.fix);
+    return ok(`Sessions run in a sandbox${details ? `; ${details}` : ""}.`);
   },
 };
 
+/** In the sandbox, a command that runs unasked sees the session's folder only. */
 const unaskedBash: Check = {
   name: "commands",
   async run({ host, here: project, trusted }) {
-    if (!project || !trusted || (await probeSandbox(host, project)).on) return undefined;
+    if (!project || !trusted || (await readSandboxOverview(host, project)).on) return undefined;
     let unasked: readonly string[] = [];
     await readStorageState(host, project, async (store) => {
       unasked = await findUnaskedBash(project.config, store);

@@ -9,6 +9,7 @@ import { folderTrust } from "../config/trusted-folders.ts";
 import type { Host } from "../host.ts";
 import { sessionPayerOf } from "../project/describe-project.ts";
 import { trustSettings } from "../engine/engine-controls.ts";
+import { readSandboxOverview, type SandboxOverview } from "./sandbox-overview.ts";
 import { describeUnaskedBash, findUnaskedBash } from "./unasked-bash.ts";
 import { findServer, type ServerInfo } from "../server/server-file.ts";
 
@@ -35,8 +36,7 @@ export interface SessionsOverview {
   orphans: readonly number[];
   /** Whether sessions load this folder's settings. */
   trust: Trust;
-  /** Whether the shell commands of sessions run in a sandbox. */
-  sandbox: { on: boolean; reason?: string; warning?: string };
+  sandbox: SandboxOverview & { warning?: string };
   /** Whether Claude Code runs in a pid namespace, which ends all its processes with it. */
   namespace: { on: boolean; reason?: string };
 }
@@ -57,7 +57,7 @@ export async function readSessionsOverview(
     findServer(host.env),
     findOrphans(host.env),
     readFolderTrust(host, project),
-    probeSandbox(host, project),
+    readSandboxOverview(host, project),
     readProcessNamespace(),
   ]);
   const sandbox = probed.on || unasked.length === 0 ? probed : { ...probed, warning: describeUnaskedBash(unasked) };
@@ -68,15 +68,6 @@ export async function readSessionsOverview(
 export async function readFolderTrust(host: Host, project: Project): Promise<Trust> {
   const { trustView } = await import("@tandem/sessions");
   return trustView(await folderTrust(host.env, host.cwd, trustSettings(project)));
-}
-
-/** Whether shell commands would be sandboxed. Runs only a probe. */
-export async function probeSandbox(host: Host, { config }: Project): Promise<SessionsOverview["sandbox"]> {
-  const { mode } = config.sandbox;
-  if (mode === "off") return { on: false, reason: "sandbox.mode is off" };
-  const { whyNoSandbox } = await import("@tandem/sessions");
-  const reason = await whyNoSandbox(host.env);
-  return reason === undefined ? { on: true } : { on: false, reason };
 }
 
 export function checkSessionAuth(host: Host, project: Project, deadlineMs: number): Promise<AuthCheck> {

@@ -16,7 +16,7 @@ import {
   bytes,
 } from "@tandem/tandem/project";
 import { Progress } from "../../progress.ts";
-import { readSessionsOverview, type SessionsOverview, type StorageState } from "@tandem/tandem/health";
+import { describeSandbox, readSessionsOverview, type SessionsOverview, type StorageState } from "@tandem/tandem/health";
 import { ago } from "../../human-units.ts";
 import { printable, styleFor, table, write, writeJson, type Style } from "../../terminal.ts";
 import type { Command } from "commander";
@@ -148,7 +148,12 @@ function sessionRows(overview: SessionsOverview, style: Style): string[][] {
     ...(server?.demo ? [] : fix(auth.fix)),
     [dim("folder"), describeTrust(trust, style)],
     ...fix(trust.state === "untrusted" || trust.state === "changed" ? "tandem trust --folder" : ""),
-    [dim("sandbox"), sandbox.on ? good("on") : dim(`off  ${sandbox.reason ?? ""}`)],
+    [
+      dim("sandbox"),
+      sandbox.on ? `${good("on")}  ${dim(sandbox.reason ?? "")}`.trim() : dim(`off  ${sandbox.reason ?? ""}`),
+    ],
+    ...describeSandbox(sandbox).map((line) => ["", dim(printable(line))]),
+    ...(sandbox.mode === "off" ? [] : fix(sandbox.fix ?? "")),
     ...(sandbox.warning === undefined ? [] : [["", warn(printable(sandbox.warning))]]),
     [dim("processes"), namespace.on ? "in a pid namespace" : dim(`without a pid namespace  ${namespace.reason ?? ""}`)],
     [dim("storage"), describeStorage(storage, style)],

@@ -7,6 +7,7 @@ import { Markdown } from "../../text/markdown.tsx";
 import { InlineCode } from "../../text/inline-code.tsx";
 import { MODE_LABELS } from "../../text/mode-labels.ts";
 import { useTimeUntil } from "../use-now.ts";
+import { AllowHost } from "./allow-host.tsx";
 import { EvaluationRow, OutcomeCard } from "./outcome-row.tsx";
 
 /** A status row: retry, compaction, error, stop or notice. */
@@ -200,9 +201,12 @@ function NoticeRow({ part }: { part: PartOf<"notice"> }) {
     );
   }
   return (
-    <p className={`flex gap-2 py-1 text-sm ${look}`}>
+    <div className={`flex gap-2 py-1 text-sm ${look}`}>
       <Icon aria-hidden className="mt-0.5 size-4 shrink-0" />
-      <span className="min-w-0 wrap-anywhere">{noticeText(part)}</span>
-    </p>
+      <div className="min-w-0 wrap-anywhere">
+        <p>{noticeText(part)}</p>
+        {part.host !== undefined && <AllowHost host={part.host} />}
+      </div>
+    </div>
   );
 }

@@ -24,7 +24,7 @@ export interface ServerStatus {
   sessions: {
     payer: string;
     auth: AuthState;
-    sandbox: { on: boolean; reason?: string; warning?: string };
+    sandbox: { on: boolean; reason?: string; fix?: string; warning?: string; details?: string[] };
     trust: { folder: string; state: string; files: string[] };
   };
   storage:

@@ -54,6 +54,23 @@ export default function StatusPage() {
   );
 }
 
+function SandboxFacts({ sandbox }: { sandbox: ServerStatus["sessions"]["sandbox"] }) {
+  const { on, reason, fix, warning, details = [] } = sandbox;
+  return (
+    <>
+      {on ? <Badge tone="good">on</Badge> : `off: ${reason ?? "not enabled"}`}
+      {on && reason !== undefined && ` ${reason}`}
+      {details.map((line) => (
+        <p key={line} className="text-sm text-ink-faint">
+          {line}
+        </p>
+      ))}
+      {warning !== undefined && <Badge tone="bad">{warning}</Badge>}
+      {fix !== undefined && <p className="text-sm text-ink-soft">{`Fix: ${fix}`}</p>}
+    </>
+  );
+}
+
 function StatusDetails({ status }: { status: ServerStatus }) {
   const { storage, sessions } = status;
   return (
@@ -69,19 +86,7 @@ function StatusDetails({ status }: { status: ServerStatus }) {
               status.demo ? "No one (demo with scripted replies)" : (PAYERS[sessions.payer] ?? sessions.payer),
             ],
             ["Credential", <Auth key="auth" auth={sessions.auth} isNeeded={!status.demo} />],
-            [
-              "Sandbox",
-              sessions.sandbox.on ? (
-                <Badge key="on" tone="good">
-                  on
-                </Badge>
-              ) : (
-                <>
-                  {`off: ${sessions.sandbox.reason ?? "not enabled"}`}
-                  {sessions.sandbox.warning !== undefined && <Badge tone="bad">{sessions.sandbox.warning}</Badge>}
-                </>
-              ),
-            ],
+            ["Sandbox", <SandboxFacts key="sandbox" sandbox={sessions.sandbox} />],
             [
               "Folders",
               status.roots.map((root) => (

@@ -1,0 +1,147 @@
+import { resolve } from "node:path";
+import { hostPatternProblem, TandemError, type RefusedHost, type SandboxHost } from "@tandem/protocol";
+import { describeSandbox, readSandboxOverview } from "@tandem/tandem/health";
+import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
+import type { Command } from "commander";
+import type { Invocation } from "../../invocation.ts";
+import { findSession } from "../../sessions/find-session.ts";
+import { openClient } from "../../sessions/open-client.ts";
+import { asCalled } from "../../called-as.ts";
+import { ago } from "../../human-units.ts";
+import { printable, styleFor, table, write, type Style } from "../../terminal.ts";
+import { subcommandsOf, type Registration } from "../registration.ts";
+
+const COMMAND = "tandem sandbox";
+
+export function register(command: Command, { examples, json, runner }: Registration): void {
+  const sub = subcommandsOf(command);
+  const ofSession = (self: Command, what: string) =>
+    self.option("--session <id>", `${what}, by id; \`last\` is the newest`);
+  examples(
+    sub("status", "Show whether sessions run in a sandbox, and what it covers.")
+      .addOption(json())
+      .action((_options: object, self: Command) => runner(self, status)),
+    "tandem sandbox",
+  );
+  examples(
+    ofSession(sub("hosts", "List refused and allowed hosts."), "only those of this session")
+      .addOption(json())
+      .action((flags: HostFlags, self: Command) => runner(self, (invocation) => hosts(invocation, flags))),
+    "tandem sandbox hosts",
+    "tandem sandbox hosts --session last",
+  );
+  examples(
+    ofSession(
+      sub("allow", "Allow a host in a folder or for a session. It counts for the next connection.")
+        .argument("<host>", "host: example.com, *.example.com or example.com:8443")
+        .option("--folder <dir>", "folder whose sessions may connect (default: this folder)"),
+      "allow it for this session only",
+    )
+      .addOption(json())
+      .action((host: string, flags: HostFlags & { folder?: string }, self: Command) =>
+        runner(self, (invocation) => allow(invocation, host, flags)),
+      ),
+    "tandem sandbox allow api.example.com",
+    "tandem sandbox allow api.example.com --session last",
+  );
+  examples(
+    sub("revoke", "Revoke allowed hosts.")
+      .argument("<id...>", "ids of `tandem sandbox hosts`")
+      .addOption(json())
+      .action((ids: string[], _options: object, self: Command) =>
+        runner(self, (invocation) => revoke(invocation, ids)),
+      ),
+    "tandem sandbox revoke sbxhost_0a1b2c",
+  );
+}
+
+interface HostFlags {
+  session?: string;
+}
+
+async function status(invocation: Invocation): Promise<void> {
+  const { stdout, json } = invocation;
+  const overview = await readSandboxOverview(invocation, await openProjectOrDefaults(invocation));
+  if (json) return write(stdout, `${JSON.stringify(overview, null, 2)}\n`);
+  const { dim, good, warn } = styleFor(stdout);
+  const { on, mode, reason, fix } = overview;
+  const rows = [
+    [dim("sandbox"), on ? good("on") : warn("off"), dim(printable(reason ?? ""))],
+    [dim("mode"), mode],
+    ...describeSandbox(overview).map((line) => {
+      const colon = line.indexOf(": ");
+      return [dim(line.slice(0, colon)), printable(line.slice(colon + 2))];
+    }),
+    ...(fix === undefined ? [] : [[dim("fix"), asCalled(printable(fix))]]),
+  ];
+  await write(stdout, `${table(rows).join("\n")}\n`);
+}
+
+async function hosts(invocation: Invocation, flags: HostFlags): Promise<void> {
+  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
+  const session = flags.session === undefined ? undefined : await findSession(client, flags.session, invocation);
+  const found = await client.sandboxHosts.list(session?.id);
+  const { stdout, json } = invocation;
+  if (json) return write(stdout, `${JSON.stringify({ allowed: found.data, refused: found.refused }, null, 2)}\n`);
+  const style = styleFor(stdout);
+  const rows = [
+    ...found.refused.map((host) => refusedRow(host, style)),
+    ...found.data.map((host) => allowedRow(host, style)),
+  ];
+  const none = style.dim("No host was refused, and none is allowed beyond tandem.yaml.");
+  await write(stdout, `${rows.length > 0 ? table(rows).join("\n") : none}\n`);
+  const [first] = found.refused;
+  if (first) await write(stdout, `${style.dim("→")} ${asCalled(`tandem sandbox allow ${printable(first.host)}`)}\n`);
+}
+
+async function allow(
+  invocation: Invocation,
+  host: string,
+  { folder, session: named }: HostFlags & { folder?: string },
+): Promise<void> {
+  if (folder !== undefined && named !== undefined) {
+    throw new TandemError("usage", "--folder and --session exclude each other.");
+  }
+  const problem = hostPatternProblem(host);
+  if (problem !== undefined) throw new TandemError("usage", `${JSON.stringify(host)} cannot be allowed: ${problem}.`);
+  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
+  const session = named === undefined ? undefined : await findSession(client, named, invocation);
+  const grant = await client.sandboxHosts.allow({
+    host,
+    by: localActor(),
+    ...(session
+      ? { scope: "session", session: session.id }
+      : { scope: "folder", folder: resolve(invocation.cwd, folder ?? ".") }),
+  });
+  const { stdout, json } = invocation;
+  await write(
+    stdout,
+    json
+      ? `${JSON.stringify({ host: grant }, null, 2)}\n`
+      : `${table([allowedRow(grant, styleFor(stdout))]).join("\n")}\n`,
+  );
+}
+
+async function revoke(invocation: Invocation, ids: readonly string[]): Promise<void> {
+  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
+  for (const id of ids) await client.sandboxHosts.revoke(id, localActor());
+  const { stdout, json } = invocation;
+  const said = ids.length === 1 ? "The host is no longer allowed." : `${ids.length} hosts are no longer allowed.`;
+  await write(stdout, json ? `${JSON.stringify({ revoked: ids }, null, 2)}\n` : `${said}\n`);
+}
+
+const refusedRow = ({ host, count, folder, session_id, last_at }: RefusedHost, { bad, bold, dim }: Style): string[] => [
+  bad("refused"),
+  bold(printable(host)),
+  printable(folder),
+  dim(`${count} ×, ${ago(last_at)}`),
+  dim(session_id),
+];
+
+const allowedRow = ({ host, scope, of, by, id }: SandboxHost, { good, bold, dim }: Style): string[] => [
+  good("allowed"),
+  bold(printable(host)),
+  printable(scope === "folder" ? of : `session ${of}`),
+  dim(`by ${printable(by)}`),
+  dim(id),
+];

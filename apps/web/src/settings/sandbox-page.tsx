@@ -1,0 +1,171 @@
+import type { RefusedHost, SandboxHost } from "@tandem/protocol";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { api } from "../api/client.ts";
+import { ago } from "../text/format.ts";
+import { folderName } from "../text/path-labels.ts";
+import { Button } from "../ui/button.tsx";
+import { Confirm } from "../ui/confirm.tsx";
+import { Empty } from "../ui/empty.tsx";
+import { Field, TextInput } from "../ui/field.tsx";
+import { Problem } from "../ui/problem.tsx";
+import { Badge, PageHead, Panel, Row, Rows } from "./panel.tsx";
+
+const KEY = ["/v1/sandbox/hosts"];
+
+/** Hosts that sandboxed sessions asked for, and those that people allowed. */
+export default function SandboxPage() {
+  const queries = useQueryClient();
+  const list = useQuery({ queryKey: KEY, queryFn: ({ signal }) => api.call("sandbox.hosts.list", { signal }) });
+  const [ended, setEnded] = useState<SandboxHost>();
+  const { data: allowed = [], refused = [] } = list.data ?? {};
+  return (
+    <>
+      <PageHead title="Sandbox">
+        Sandboxed sessions connect only to package registries, git hosts of their folder, hosts of{" "}
+        <code>sandbox.hosts</code> in tandem.yaml, and the hosts listed here.
+      </PageHead>
+      <Problem error={list.error} onRetry={() => void list.refetch()} className="mb-4" />
+      {list.data && refused.length === 0 && allowed.length === 0 && (
+        <Empty title="No hosts yet">A host that the sandbox refuses appears here, with the choice to allow it.</Empty>
+      )}
+      {refused.length > 0 && (
+        <Panel title="Refused">
+          <Rows>
+            {refused.map((host) => (
+              <Refused key={`${host.session_id} ${host.host}`} refused={host} />
+            ))}
+          </Rows>
+        </Panel>
+      )}
+      {allowed.length > 0 && (
+        <Panel title="Allowed">
+          <Rows>
+            {allowed.map((host) => (
+              <Row key={host.id}>
+                <div className="min-w-40 flex-1">
+                  <p className="font-mono text-sm break-all">{host.host}</p>
+                  <p className="text-sm text-ink-faint">
+                    {host.scope === "folder" ? (
+                      <span title={host.of}>{`folder ${folderName(host.of)}`}</span>
+                    ) : (
+                      <SessionLink id={host.of} />
+                    )}
+                    {`, by ${host.by}, ${ago(host.created_at)}`}
+                  </p>
+                </div>
+                <Button look="quiet" size="small" onClick={() => setEnded(host)}>
+                  Revoke …
+                </Button>
+              </Row>
+            ))}
+          </Rows>
+        </Panel>
+      )}
+      <AllowInFolder />
+      <Confirm
+        isOpen={ended !== undefined}
+        onOpenChange={() => setEnded(undefined)}
+        title="Revoke this host?"
+        verb="Revoke"
+        act={async () => {
+          await api.call("sandbox.hosts.delete", { params: { sandbox_host_id: ended?.id ?? "" } });
+          await queries.invalidateQueries({ queryKey: KEY });
+        }}
+      >
+        <p className="font-mono">{ended?.host}</p>
+        <p className="mt-1">Takes effect with the next connection. Open connections stay.</p>
+      </Confirm>
+    </>
+  );
+}
+
+const SessionLink = ({ id }: { id: string }) => (
+  <Link to="/sessions/$session" params={{ session: id }} className="underline">
+    one session
+  </Link>
+);
+
+function Refused({ refused: { host, count, session_id, folder, last_at } }: { refused: RefusedHost }) {
+  const queries = useQueryClient();
+  const allow = useMutation({
+    mutationFn: (scope: "session" | "folder") =>
+      api.call("sandbox.hosts.create", { body: { host, scope, session_id } }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: KEY }),
+  });
+  return (
+    <Row>
+      <span className="w-14">
+        <Badge tone="bad">{`${count} ×`}</Badge>
+      </span>
+      <div className="min-w-40 flex-1">
+        <p className="font-mono text-sm break-all">{host}</p>
+        <p className="text-sm text-ink-faint">
+          <SessionLink id={session_id} />
+          <span title={folder}>{` in ${folderName(folder)}, ${ago(last_at)}`}</span>
+        </p>
+        <Problem error={allow.error} />
+      </div>
+      <Button size="small" disabled={allow.isPending} onClick={() => allow.mutate("session")}>
+        Allow for this session
+      </Button>
+      <Button size="small" disabled={allow.isPending} onClick={() => allow.mutate("folder")}>
+        Allow in this folder
+      </Button>
+    </Row>
+  );
+}
+
+function AllowInFolder() {
+  const queries = useQueryClient();
+  const [form, setForm] = useState({ host: "", folder: "" });
+  const allow = useMutation({
+    mutationFn: () =>
+      api.call("sandbox.hosts.create", {
+        body: { host: form.host.trim(), scope: "folder", folder: form.folder.trim() },
+      }),
+    onSuccess: () => {
+      setForm({ ...form, host: "" });
+      return queries.invalidateQueries({ queryKey: KEY });
+    },
+  });
+  const text = (key: "host" | "folder", placeholder: string) => (ids: object) => (
+    <TextInput
+      {...ids}
+      placeholder={placeholder}
+      className="font-mono"
+      value={form[key]}
+      onChange={(event) => setForm({ ...form, [key]: event.target.value })}
+    />
+  );
+  return (
+    <Panel title="Allow a host">
+      <form
+        className="grid gap-3 p-3 sm:grid-cols-2"
+        onSubmit={(event) => {
+          event.preventDefault();
+          allow.mutate();
+        }}
+      >
+        <Field label="Host" hint="A name, optionally with *. in front or a port. No IP address.">
+          {text("host", "api.example.com")}
+        </Field>
+        <Field label="Folder" hint="Counts for its sessions, now and later.">
+          {text("folder", "/home/me/project")}
+        </Field>
+        <Problem error={allow.error} className="sm:col-span-2" />
+        <div className="flex items-center gap-3">
+          <Button
+            type="submit"
+            look="primary"
+            disabled={form.host.trim() === "" || form.folder.trim() === "" || allow.isPending}
+          >
+            Allow
+          </Button>
+          {allow.isSuccess && <output className="text-sm text-good">Allowed.</output>}
+        </div>
+      </form>
+    </Panel>
+  );
+}

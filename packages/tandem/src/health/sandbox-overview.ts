@@ -1,0 +1,84 @@
+import type { SandboxMode, SandboxState } from "@tandem/protocol";
+import type { Project } from "../config/load-project.ts";
+import type { Host } from "../host.ts";
+
+export interface SandboxOverview extends SandboxState {
+  mode: SandboxMode;
+  /** How the sessions of different tenants are separated, besides the sandbox's own view of the files. */
+  tenants?: "os_users" | "namespaces";
+}
+
+/** Whether sessions of this project would run in a sandbox, and what that covers. Runs only a probe. */
+export async function readSandboxOverview(
+  host: Pick<Host, "env">,
+  { config }: Pick<Project, "config">,
+): Promise<SandboxOverview> {
+  const { mode, limits } = config.sandbox;
+  if (mode === "off") {
+    return { mode, on: false, reason: "sandbox.mode is off", fix: "tandem config set sandbox.mode auto" };
+  }
+  if (process.platform === "darwin") {
+    return { mode, on: true, reason: "macOS: shell commands only, by Claude Code's own sandbox; untested" };
+  }
+  const { limitsInForce, probeWall } = await import("@tandem/sandbox");
+  const wall = await probeWall(host.env);
+  if (!wall.on) return { mode, on: false, reason: wall.reason.replace(/\.$/, ""), fix: wall.fix };
+  const isRoot = process.geteuid?.() === 0;
+  const configured: Record<string, boolean> = {
+    memory: limits.memoryMb !== undefined,
+    processes: true,
+    files: limits.files !== undefined,
+    "file size": limits.fileMb !== undefined,
+    "/tmp": true,
+  };
+  const inForce = limitsInForce(wall, isRoot).filter(({ name }) => configured[name]);
+  return {
+    mode,
+    on: true,
+    network: wall.socat === undefined ? "none" : "proxy",
+    credential: "outside",
+    limits: {
+      bind: inForce
+        .filter(({ scope }) => scope !== "none")
+        .map(({ name }) => (name === "/tmp" ? "size of /tmp" : name)),
+      open: inForce.filter(({ scope }) => scope === "none").map(({ name, note = "" }) => `${name}: ${note}`.trim()),
+    },
+    tenants: isRoot ? "os_users" : "namespaces",
+    ...(wall.socat === undefined && { fix: "Install socat: without it, sessions reach only the model's API." }),
+  };
+}
+
+/** Sentences for `status`, `tandem sandbox` and the page. */
+export function describeSandbox({
+  on,
+  network,
+  credential,
+  limits,
+  tenants,
+}: SandboxState & Pick<SandboxOverview, "tenants">): string[] {
+  if (!on) return [];
+  return [
+    ...(network === "proxy" ? ["network: allowed hosts only, through a proxy"] : []),
+    ...(network === "none" ? ["network: the model's API only"] : []),
+    ...(credential === "outside" ? ["model credential: outside of the sandbox"] : []),
+    ...(credential === "access_token" ? ["model credential: only a short-lived access token is inside"] : []),
+    ...(limits && limits.bind.length > 0 ? [`limits: ${limits.bind.join(", ")}`] : []),
+    ...(limits?.open ?? []).map((limit) => `not limited: ${limit}`),
+    ...(tenants === "os_users" ? ["tenants: an OS user for each"] : []),
+    ...(tenants === "namespaces" ? ["tenants: separated by namespaces; as root, each would have an OS user"] : []),
+  ];
+}
+
+/** For the API. */
+export const sandboxView = (
+  overview: SandboxOverview & { warning?: string },
+): { on: boolean; reason?: string; fix?: string; warning?: string; details: string[] } => {
+  const { on, reason, fix, warning } = overview;
+  return {
+    on,
+    ...(reason !== undefined && { reason }),
+    ...(fix !== undefined && { fix }),
+    ...(warning !== undefined && { warning }),
+    details: describeSandbox(overview),
+  };
+};
