@@ -10,6 +10,8 @@ export type RefusalReason =
   /** The name leads to this machine or to a private network. */
   | "private_address"
   | "unresolvable"
+  /** The TLS connection names another host than CONNECT did. */
+  | "server_name"
   | "malformed";
 
 /** A connection that the egress proxy refused. */
@@ -45,6 +47,11 @@ function wording(reason: RefusalReason, host: string, port: number): { message: 
       return {
         message: `The sandbox reaches public addresses only, and ${host} is one of this machine or of a private network.`,
         fix: "For a port of the user's machine, ask the user to add it to sandbox.services.",
+      };
+    case "server_name":
+      return {
+        message: `The sandbox refused a TLS connection that names ${host} in a tunnel to another host, or no host.`,
+        fix: "Name the same host in CONNECT and in TLS (SNI).",
       };
     case "unresolvable":
       return { message: `The name ${host} cannot be resolved.`, fix: "Check its spelling." };

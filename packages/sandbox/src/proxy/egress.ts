@@ -9,11 +9,12 @@ import { forwardHttp, sendText } from "./forward-http.ts";
 import { readAuthority, readHostName, type Target } from "./host-name.ts";
 import type { HostFilter } from "./host-rules.ts";
 import { CredentialInjector, type InjectedCredential } from "./injected-credential.ts";
-import { TlsInterceptor } from "./intercept-tls.ts";
+import { TunnelInspector } from "./tunnel-inspector.ts";
 import { listenOnSocket, type SocketOwner } from "./listen-on-socket.ts";
 import { createProxyServer, endWith, type ProxyLimits } from "./proxy-server.ts";
 import { framingProblem, headerPairs, valuesOf } from "./request-headers.ts";
 import { joinSockets } from "./join-sockets.ts";
+import { serverNameGuard, ServerNameError } from "./server-name-guard.ts";
 
 export interface EgressLimits extends ProxyLimits {
   connectMs: number;
@@ -53,8 +54,10 @@ const LIMITS: EgressLimits = {
   idleMs: 900_000,
   connectMs: 20_000,
 };
-/** Not TLS: a credential is never added there. */
-const PLAIN_PORTS = new Set([22, 80]);
+const SSH_PORT = 22;
+const HTTP_PORT = 80;
+/** A fatal alert of TLS. */
+const UNRECOGNIZED_NAME = Buffer.from([21, 3, 3, 0, 2, 2, 112]);
 
 /**
  * The only way out of a sandbox: a forward proxy on a unix socket, for CONNECT and `http://` URLs. It resolves names itself and
@@ -64,8 +67,8 @@ export async function startEgress(options: EgressOptions): Promise<Egress> {
   const injector = new CredentialInjector(options.credentials ?? []);
   const authority = injector.isEmpty ? undefined : await createAuthority();
   const limits = { ...LIMITS, ...options.limits };
-  const interceptor = authority && new TlsInterceptor(authority, limits, options.ca);
-  const handler = new EgressHandler(options, limits, injector, interceptor);
+  const inspector = new TunnelInspector(authority, limits, options.ca);
+  const handler = new EgressHandler(options, limits, injector, inspector);
   const server = createProxyServer(limits, {
     request: (request, response) => void handler.forward(request, response),
     connect: (request, socket, head) => void handler.connect(request, socket, head).catch(() => socket.destroy()),
@@ -90,20 +93,15 @@ class EgressHandler {
   readonly #options: EgressOptions;
   readonly #limits: EgressLimits;
   readonly #injector: CredentialInjector;
-  readonly #interceptor: TlsInterceptor | undefined;
+  readonly #inspector: TunnelInspector;
   readonly #reports: RefusalReports;
   readonly #resolve: ResolveName;
 
-  constructor(
-    options: EgressOptions,
-    limits: EgressLimits,
-    injector: CredentialInjector,
-    interceptor: TlsInterceptor | undefined,
-  ) {
+  constructor(options: EgressOptions, limits: EgressLimits, injector: CredentialInjector, inspector: TunnelInspector) {
     this.#options = options;
     this.#limits = limits;
     this.#injector = injector;
-    this.#interceptor = interceptor;
+    this.#inspector = inspector;
     this.#reports = new RefusalReports(options.onRefused, options.now ?? Date.now);
     this.#resolve = options.resolve ?? createResolver();
   }
@@ -113,11 +111,12 @@ class EgressHandler {
     if (problem !== undefined) return endWith(socket, 400, problem);
     const checked = await this.#check(readAuthority(request.url ?? ""), request.url ?? "");
     if (!checked.ok) return refuseTunnel(socket, checked.refusal);
-    const credentials = PLAIN_PORTS.has(checked.target.port) ? [] : this.#injector.for(checked.target);
-    if (this.#interceptor && credentials.length > 0) {
-      return this.#interceptor.accept(socket, checked.target, credentials);
-    }
-    return this.#tunnel(socket, checked.target);
+    const { target } = checked;
+    // As with TLS, the address would serve other hosts, too: each request must name this one.
+    if (target.port === HTTP_PORT) return this.#inspector.acceptPlain(socket, target);
+    const credentials = target.port === SSH_PORT ? [] : this.#injector.for(target);
+    if (credentials.length > 0) return this.#inspector.acceptTls(socket, target, credentials);
+    return this.#tunnel(socket, target);
   }
 
   async forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -158,7 +157,14 @@ class EgressHandler {
     }
     if (client.destroyed) return void upstream.destroy();
     client.write("HTTP/1.1 200 Connection Established\r\n\r\n");
-    joinSockets(client as Socket, upstream, this.#limits.idleMs);
+    const guard = serverNameGuard(target);
+    guard.once("error", (error) => {
+      upstream.destroy();
+      client.end(UNRECOGNIZED_NAME, () => client.destroy());
+      const host = error instanceof ServerNameError ? error.serverName : "";
+      this.#reports.add(refusal({ host: host === "" ? target.host : host, port: target.port }, "server_name"));
+    });
+    joinSockets(client as Socket, upstream, this.#limits.idleMs, guard);
   }
 }
 

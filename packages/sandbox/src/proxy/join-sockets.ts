@@ -1,13 +1,15 @@
 import type { Socket } from "node:net";
+import type { Transform } from "node:stream";
 
 /** After one side has ended, the other has this long to finish. */
 const HALF_OPEN_MS = 60_000;
 
 /**
  * Passes bytes both ways, with back pressure. Ends when both sides have ended, one fails, or no byte moves for too long: a
- * socket's timeout counts reads and writes, so a transfer in one direction keeps both alive. Both need `allowHalfOpen`.
+ * socket's timeout counts reads and writes, so a transfer in one direction keeps both alive. Both need `allowHalfOpen`. Bytes from
+ * `a` to `b` pass through `guard`, which handles its own errors.
  */
-export function joinSockets(a: Socket, b: Socket, idleMs: number): void {
+export function joinSockets(a: Socket, b: Socket, idleMs: number, guard?: Transform): void {
   const destroy = (): void => {
     a.destroy();
     b.destroy();
@@ -23,6 +25,6 @@ export function joinSockets(a: Socket, b: Socket, idleMs: number): void {
     });
     // After an orderly end, the other side may still have bytes to write.
     from.once("close", () => void (from.readableEnded || destroy()));
-    from.pipe(to);
+    (guard && from === a ? from.pipe(guard) : from).pipe(to);
   }
 }

@@ -30,6 +30,8 @@ export function openTunnel(socket: string, target: string): Promise<Socket> {
       if (!head.includes("\r\n\r\n")) return;
       client.off("data", read);
       client.pause();
+      const rest = head.slice(head.indexOf("\r\n\r\n") + 4);
+      if (rest !== "") client.unshift(Buffer.from(rest, "latin1"));
       if (head.startsWith("HTTP/1.1 200 ")) resolve(client);
       else reject(new Error(head));
     });

@@ -11,27 +11,31 @@ import { createProxyServer, endWith, type ProxyLimits } from "./proxy-server.ts"
 import { framingProblem, headerPairs } from "./request-headers.ts";
 
 interface Tunnel {
+  protocol: "http:" | "https:";
   target: CheckedTarget;
   credentials: readonly InjectedCredential[];
-  agent: Agent;
+  agent?: Agent;
 }
+
+const ESTABLISHED = "HTTP/1.1 200 Connection Established\r\n\r\n";
 
 /** Methods by which a server returns the request with its credential. */
 const ECHOING = new Set(["TRACE", "TRACK"]);
 
 /**
- * Terminates TLS for hosts with an injected credential, with certificates of an authority that only this sandbox trusts. The
- * connection to the real host has TLS of its own, with the usual verification.
+ * Reads the requests inside a tunnel, for plain HTTP and for hosts with an injected credential. For these it terminates TLS, with
+ * certificates of an authority that only this sandbox trusts. The connection to the real host has TLS of its own, with the usual
+ * verification.
  */
-export class TlsInterceptor {
-  readonly #authority: Certificate;
+export class TunnelInspector {
+  readonly #authority: Certificate | undefined;
   readonly #limits: ProxyLimits;
   readonly #ca: readonly string[] | undefined;
   readonly #server: Server;
   readonly #tunnels = new WeakMap<object, Tunnel>();
   readonly #contexts = new Map<string, Promise<SecureContext>>();
 
-  constructor(authority: Certificate, limits: ProxyLimits, ca?: readonly string[]) {
+  constructor(authority: Certificate | undefined, limits: ProxyLimits, ca?: readonly string[]) {
     this.#authority = authority;
     this.#limits = limits;
     this.#ca = ca;
@@ -42,10 +46,16 @@ export class TlsInterceptor {
     });
   }
 
-  async accept(socket: Duplex, target: CheckedTarget, credentials: readonly InjectedCredential[]): Promise<void> {
+  acceptPlain(socket: Duplex, target: CheckedTarget): void {
+    socket.write(ESTABLISHED);
+    this.#tunnels.set(socket, { protocol: "http:", target, credentials: [] });
+    this.#server.emit("connection", socket);
+  }
+
+  async acceptTls(socket: Duplex, target: CheckedTarget, credentials: readonly InjectedCredential[]): Promise<void> {
     const secureContext = await this.#contextFor(target.host);
     if (socket.destroyed) return;
-    socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
+    socket.write(ESTABLISHED);
     const secure = new TLSSocket(socket, { isServer: true, secureContext, ALPNProtocols: ["http/1.1"] });
     const agent = new Agent({ keepAlive: true, maxSockets: 4, ...(this.#ca && { ca: [...this.#ca] }) });
     const handshake = setTimeout(() => socket.destroy(), this.#limits.headersMs);
@@ -56,17 +66,16 @@ export class TlsInterceptor {
       secure.destroy();
       agent.destroy();
     });
-    this.#tunnels.set(secure, { target, credentials, agent });
+    this.#tunnels.set(secure, { protocol: "https:", target, credentials, agent });
     this.#server.emit("connection", secure);
   }
 
   async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const tunnel = this.#tunnels.get(request.socket);
     if (!tunnel) return void response.destroy();
-    const problem = framingProblem(headerPairs(request.rawHeaders)) ?? this.#problem(request, tunnel.target);
+    const problem = framingProblem(headerPairs(request.rawHeaders)) ?? this.#problem(request, tunnel);
     if (problem !== undefined) return sendText(response, 403, problem);
     await forwardHttp(request, response, {
-      protocol: "https:",
       ...tunnel,
       path: request.url!,
       idleMs: this.#limits.idleMs,
@@ -74,11 +83,11 @@ export class TlsInterceptor {
   }
 
   /** The credential belongs to the host of the tunnel, so it must not go to another virtual host behind the same address. */
-  #problem({ headers, url = "", method = "" }: IncomingMessage, target: CheckedTarget): string | undefined {
+  #problem({ headers, url = "", method = "" }: IncomingMessage, { target, protocol }: Tunnel): string | undefined {
     if (!url.startsWith("/")) return "Inside a tunnel, name a path only.";
     if (ECHOING.has(method)) return `The sandbox does not allow ${method}.`;
     if (headers.upgrade !== undefined) return "The sandbox does not upgrade connections to this host.";
-    const authority = readAuthority(headers.host ?? "", 443);
+    const authority = readAuthority(headers.host ?? "", protocol === "https:" ? 443 : 80);
     const name = authority && readHostName(authority.host);
     const isSame = name?.kind === "name" && name.host === target.host && authority?.port === target.port;
     return isSame ? undefined : `This tunnel leads to ${target.host} only.`;
@@ -94,6 +103,7 @@ export class TlsInterceptor {
   }
 
   async #createContext(host: string): Promise<SecureContext> {
+    if (!this.#authority) throw new Error("There is no authority without credentials.");
     const { createLeaf } = await import("../certificates/certificate.ts");
     const { keyPem, pem } = await createLeaf(host, this.#authority);
     return createSecureContext({ key: keyPem, cert: pem });
