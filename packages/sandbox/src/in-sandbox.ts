@@ -4,6 +4,7 @@ import { baseView } from "./base-view.ts";
 import { canReach } from "./can-reach.ts";
 import { limitFlags } from "./limits.ts";
 import { checkDestinations } from "./check-destinations.ts";
+import { SandboxError } from "./sandbox-error.ts";
 import type { Mount, SandboxPlan, WallOn } from "./sandbox-plan.ts";
 import { seccompFilter } from "./seccomp-filter.ts";
 import { wallFlags } from "./wall-flags.ts";
@@ -58,6 +59,11 @@ export function inSandbox(wall: WallOn, plan: SandboxPlan, command: SandboxedCom
     return String(descriptor);
   };
   const mounts = plan.mounts.filter((mount) => !("from" in mount && mount.optional) || isUsable(mount.from, plan));
+  if (plan.home.at === "/") {
+    throw new SandboxError("sandbox_home", "The sandbox cannot replace the home folder, because it is /.", {
+      fix: "Set HOME to another folder and restart the server.",
+    });
+  }
   checkDestinations(plan.home, mounts);
   const { PATH: path } = command.env;
   const flags = [

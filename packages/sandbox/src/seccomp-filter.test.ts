@@ -31,9 +31,20 @@ function judge(processor: Processor, number: number, args: number[] = [], arch =
   }
 }
 
-describe.each<[Processor, Record<"read" | "clone" | "ioctl" | "socket" | "unshare" | "mount" | "keyctl", number>]>([
-  ["x64", { read: 0, clone: 56, ioctl: 16, socket: 41, unshare: 272, mount: 165, keyctl: 250 }],
-  ["arm64", { read: 63, clone: 220, ioctl: 29, socket: 198, unshare: 97, mount: 40, keyctl: 219 }],
+describe.each<
+  [
+    Processor,
+    Record<"read" | "clone" | "ioctl" | "socket" | "unshare" | "mount" | "keyctl" | "openat" | "fchmodat", number>,
+  ]
+>([
+  [
+    "x64",
+    { read: 0, clone: 56, ioctl: 16, socket: 41, unshare: 272, mount: 165, keyctl: 250, openat: 257, fchmodat: 268 },
+  ],
+  [
+    "arm64",
+    { read: 63, clone: 220, ioctl: 29, socket: 198, unshare: 97, mount: 40, keyctl: 219, openat: 56, fchmodat: 53 },
+  ],
 ])("on %s", (processor, call) => {
   test.each([
     ["usual calls", call.read, [], ALLOWED],
@@ -46,6 +57,13 @@ describe.each<[Processor, Record<"read" | "clone" | "ioctl" | "socket" | "unshar
     ["mount", call.mount, [], "error 1"],
     ["keyctl", call.keyctl, [], "error 1"],
     ["io_uring", 425, [], "error 38"],
+    ["an executable file", call.fchmodat, [0, 0, 0o755], ALLOWED],
+    ["a shared folder", call.fchmodat, [0, 0, 0o2775], ALLOWED],
+    ["a set-user-ID file", call.fchmodat, [0, 0, 0o4755], "error 1"],
+    ["an open file, with any value for its mode", call.openat, [0, 0, 0, 0o4755], ALLOWED],
+    ["a new file", call.openat, [0, 0, 0o101, 0o644], ALLOWED],
+    ["a new set-user-ID file", call.openat, [0, 0, 0o101, 0o4755], "error 1"],
+    ["an unnamed set-user-ID file", call.openat, [0, 0, 0o20200002, 0o4755], "error 1"],
     ["the size of a terminal", call.ioctl, [0, 0x5413], ALLOWED],
     ["typing into a terminal", call.ioctl, [0, 0x5412], "error 1"],
     ["typing into a console", call.ioctl, [0, 0x541c], "error 1"],

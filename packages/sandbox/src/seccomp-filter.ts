@@ -50,8 +50,43 @@ const DENIED: readonly [name: string, x64: number | undefined, arm64: number | u
   ["ioperm", 173, undefined],
 ];
 
-/** Calls that fail with ENOSYS, on which programs fall back to older calls. The filter cannot read the flags of `clone3`. */
-const ABSENT = [425, 426, 427, 435]; // io_uring_setup, io_uring_enter, io_uring_register, clone3
+/** Calls that fail with ENOSYS, on which programs fall back to older calls. The filter cannot read the flags of the last two. */
+const ABSENT = [425, 426, 427, 435, 437]; // io_uring_setup, io_uring_enter, io_uring_register, clone3, openat2
+
+/**
+ * Calls that set the mode of a file, with the position of the mode. A set-user-ID program in the session's folder would give
+ * other users of the host the server's rights, so that bit is refused.
+ */
+const MODES: Record<Processor, readonly [number: number, mode: number][]> = {
+  // chmod, fchmod, fchmodat, fchmodat2, creat, mknod, mknodat
+  x64: [
+    [90, 1],
+    [91, 1],
+    [268, 2],
+    [452, 2],
+    [85, 1],
+    [133, 1],
+    [259, 2],
+  ],
+  // fchmod, fchmodat, fchmodat2, mknodat
+  arm64: [
+    [52, 1],
+    [53, 2],
+    [452, 2],
+    [33, 2],
+  ],
+};
+/** `open` and `openat`, with the position of the flags. The mode is the next one, and counts only for new files. */
+const OPENS: Record<Processor, readonly [number: number, flags: number][]> = {
+  x64: [
+    [2, 1],
+    [257, 2],
+  ],
+  arm64: [[56, 2]],
+};
+const SET_USER_ID = 0o4000;
+/** `O_CREAT` and the bit of `O_TMPFILE`. */
+const NEW_FILE = 0o20000100;
 
 const CLONE: Record<Processor, number> = { x64: 56, arm64: 220 };
 const IOCTL: Record<Processor, number> = { x64: 16, arm64: 29 };
@@ -94,6 +129,23 @@ export function seccompFilter(processor: Processor): Buffer {
     ...(processor === "x64" ? [skipUnlessBits(X32_BIT, 1), give(KILL)] : []),
     ...denied.flatMap((number) => [skipUnlessEqual(number, 1), give(fail(EPERM))]),
     ...ABSENT.flatMap((number) => [skipUnlessEqual(number, 1), give(fail(ENOSYS))]),
+
+    ...MODES[processor].flatMap(([number, mode]) => [
+      skipUnlessEqual(number, 4),
+      load(argument(mode)),
+      skipUnlessBits(SET_USER_ID, 1),
+      give(fail(EPERM)),
+      give(ALLOW),
+    ]),
+    ...OPENS[processor].flatMap(([number, flags]) => [
+      skipUnlessEqual(number, 6),
+      load(argument(flags)),
+      skipUnlessBits(NEW_FILE, 3),
+      load(argument(flags + 1)),
+      skipUnlessBits(SET_USER_ID, 1),
+      give(fail(EPERM)),
+      give(ALLOW),
+    ]),
 
     skipUnlessEqual(CLONE[processor], 4),
     load(argument(0)),

@@ -5,14 +5,15 @@ import type { Mount, OsUser } from "./sandbox-plan.ts";
 /** Symbolic links into /usr on most systems, folders of their own on others. */
 const ROOT_FOLDERS = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 
-/** Settings without secrets. Not here: /etc/ssl/private, resolv.conf (the proxy resolves names), and the rest of /etc. */
+/**
+ * Settings without secrets. Not here: /etc/ssl/private, resolv.conf (the proxy resolves names), profile and bashrc (they reset
+ * PATH, and the private home has no file that adds the toolchains again).
+ */
 const ETC =
   `ld.so.cache ld.so.conf ld.so.conf.d ld.so.preload ssl/certs ssl/cert.pem ssl/openssl.cnf pki/ca-trust pki/tls/certs
   pki/tls/cert.pem pki/tls/openssl.cnf ca-certificates ca-certificates.conf crypto-policies alternatives nsswitch.conf
   localtime timezone mime.types os-release debian_version lsb-release redhat-release alpine-release protocols services
-  locale.conf locale.alias terminfo inputrc profile bash.bashrc bashrc fonts magic shells maven perl php gprofng.rc`.split(
-    /\s+/,
-  );
+  locale.conf locale.alias terminfo inputrc fonts magic shells maven perl php gprofng.rc`.split(/\s+/);
 const ETC_PATTERNS = ["/etc/java-*", "/etc/python3*", "/etc/nodejs*"];
 
 /** npm's global settings, which may contain tokens. Shown empty. */

@@ -9,7 +9,8 @@ const IN_HOME =
   .jenv .asdf .local/share/mise/installs .local/share/mise/shims .local/share/mise/plugins .bun/bin .bun/install/global
   .deno/bin go/bin sdk .sdkman/bin .sdkman/src .sdkman/libexec .sdkman/etc .sdkman/var .sdkman/candidates .local/bin .local/lib
   .local/share/pipx/venvs .local/share/uv/tools .local/share/uv/python .npm-global/bin .npm-global/lib .yarn/bin
-  .poetry/bin .juliaup .ghcup/bin .opam .dotnet .krew/bin .composer/vendor .config/composer/vendor`.split(/\s+/);
+  .poetry/bin .juliaup .ghcup/bin .opam .dotnet/dotnet .dotnet/sdk .dotnet/shared .dotnet/host .dotnet/tools
+  .composer/vendor .config/composer/vendor`.split(/\s+/);
 
 /** Settings of npm and pip for one version, which may contain tokens. Shown empty. */
 const SECRETS = `.nvm/versions/node/*/etc/npmrc .fnm/node-versions/*/installation/etc/npmrc

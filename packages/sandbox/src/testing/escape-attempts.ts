@@ -106,6 +106,11 @@ export const ESCAPE_ATTEMPTS: readonly Attempt[] = [
     needsRoot: true,
   },
   { name: "make a device", script: () => "rm -f node; mknod node c 1 3 && echo x >node", needsRoot: true },
+  { name: "leave a set-user-ID program", script: () => "cp /bin/true program && chmod u+s program" },
+  {
+    name: "create a set-user-ID program",
+    script: () => `rm -f new; ${perl('sysopen(F, "new", 0x41, 04755) or exit 1')}; test -u new`,
+  },
   {
     name: "type into a terminal",
     dependsOnKernel: true,
