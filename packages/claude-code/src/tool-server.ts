@@ -55,13 +55,7 @@ export function createToolServer(
     })),
   }));
   instance.server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }): Promise<CallToolResult> => {
-    const toolUseId = params._meta?.["claudecode/toolUseId"];
-    const reply = await call(
-      params.name,
-      params.arguments ?? {},
-      signal,
-      typeof toolUseId === "string" ? toolUseId : undefined,
-    );
+    const reply = await call(params.name, params.arguments ?? {}, signal, toolUseIdOf(params));
     return {
       content: "text" in reply ? [{ type: "text", text: reply.text }] : reply.content,
       ...(reply.isError && { isError: true }),
@@ -69,4 +63,10 @@ export function createToolServer(
     };
   });
   return { type: "sdk", name, instance, timeout: timeoutMs };
+}
+
+/** The model's id of a call. */
+export function toolUseIdOf({ _meta }: { _meta?: Record<string, unknown> | undefined }): string | undefined {
+  const id = _meta?.["claudecode/toolUseId"];
+  return typeof id === "string" ? id : undefined;
 }

@@ -17,6 +17,7 @@ import type {
   ConversationSetup,
   ToolCallRequest,
 } from "./conversation.ts";
+import { PassedCalls } from "./passed-calls.ts";
 import { OUTPUT_TOOL } from "./process-options.ts";
 import { type Judge, type NamedTool, nameTool, type ToolNames } from "./translate/calls.ts";
 
@@ -66,8 +67,7 @@ export class Gate {
   readonly #awaited = new Map<string, () => void>();
   /** The model's ids of finished calls of the primary thread, in the current turn. */
   readonly finished = new Set<string>();
-  /** Allowed calls, and Claude Code's mode after each. */
-  readonly #passed = new Map<string, PermissionMode | undefined>();
+  readonly passed = new PassedCalls();
   readonly #stored: (toolUseId: string) => Promise<void>;
 
   /** `stored` resolves when the transcript store has a call. */
@@ -81,7 +81,7 @@ export class Gate {
     this.#host = host;
     this.#names = names;
     this.#stored = stored;
-    if (setup.goOn?.run) this.#passed.set(setup.goOn.run.toolUseId, undefined);
+    if (setup.goOn?.run) this.passed.add(setup.goOn.run.toolUseId);
   }
 
   /** The model's ids of open calls of the primary thread. */
@@ -147,7 +147,7 @@ export class Gate {
       if (!which(call)) continue;
       call.ended.abort();
       this.#announced.delete(id);
-      this.#passed.delete(id);
+      this.passed.delete(id);
     }
   }
 
@@ -161,7 +161,10 @@ export class Gate {
     const verdict = await this.#verdict(input.tool_use_id, input.tool_name, input.tool_input, signal).catch(
       (error: unknown): Confirmation => ({ allow: false, message: `The call could not be judged: ${String(error)}` }),
     );
-    if (verdict.allow) this.#passed.set(input.tool_use_id, verdict.mode);
+    if (verdict.allow) {
+      const call = { tool: input.tool_name, input: verdict.input ?? input.tool_input };
+      this.passed.add(input.tool_use_id, { ...call, mode: verdict.mode });
+    }
     return answer(this.#pinInput(verdict, input.tool_name, input.tool_input));
   };
 
@@ -177,10 +180,10 @@ export class Gate {
 
   /** For permission requests outside of the hook: only calls that passed the hook may run. */
   readonly canUseTool: CanUseTool = async (name, _input, { toolUseID }) => {
-    if (!this.#passed.has(toolUseID)) {
+    if (!this.passed.has(toolUseID)) {
       return { behavior: "deny", message: `${name} was not allowed by this session.` };
     }
-    const mode = this.#passed.get(toolUseID);
+    const mode = this.passed.modeAfter(toolUseID);
     return {
       behavior: "allow",
       ...(mode && { updatedPermissions: [{ type: "setMode", mode: claudeMode(mode), destination: "session" }] }),

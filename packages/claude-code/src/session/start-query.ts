@@ -66,8 +66,8 @@ export function startQuery(
       ...sessionOptions(setup, variables, parts.bootHooks?.hooks ?? {}),
       mcpServers: {
         ...remoteServers(setup),
-        ...connectedServers(setup),
-        ...hostServers(setup),
+        ...connectedServers(setup, gate.passed),
+        ...hostServers(setup, gate.passed),
         ...(customTools.length > 0 && {
           [names.customServer]: createToolServer(
             customTools,
