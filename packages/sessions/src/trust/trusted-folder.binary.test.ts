@@ -4,7 +4,15 @@ import { fileURLToPath } from "node:url";
 import { readFolderConfig } from "@tandem/workspace";
 import { text, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { isIdle, setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import {
+  isIdle,
+  setEngineStage,
+  TEST_SANDBOX,
+  the,
+  typesOf,
+  type EngineStage,
+  type RunningEngine,
+} from "../testing/engine-stage.ts";
 import type { FolderTrust } from "./folder-trust.ts";
 
 const SERVER = fileURLToPath(import.meta.resolve("../testing/mcp-stdio-server.ts"));
@@ -25,7 +33,9 @@ const hook = (name: string) => [{ hooks: [{ type: "command", command: leave(name
 beforeAll(async () => {
   stage = await setEngineStage();
   evidence = join(stage.root, "evidence");
-  running = await stage.open({ trustOf });
+  // Hooks of the folder run in the sandbox.
+  const mounts = [{ path: evidence, write: true }];
+  running = await stage.open({ trustOf, ...(TEST_SANDBOX && { sandbox: { mode: TEST_SANDBOX, mounts } }) });
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 beforeEach(async () => {
