@@ -2,6 +2,7 @@ export { explainFailure } from "./explain-failure.ts";
 export { inheritedDescriptors } from "./inherited-descriptors.ts";
 export { inSandbox, type SandboxedCommand, type SandboxStart } from "./in-sandbox.ts";
 export { openLimitGroup, type LimitGroup } from "./limit-group.ts";
+export { letPass, letUserReach } from "./let-user-reach.ts";
 export { limitsInForce, type LimitInForce } from "./limits.ts";
 export { knownWall, probeWall } from "./probe-wall.ts";
 export { SandboxError, wallMissing } from "./sandbox-error.ts";

@@ -14,6 +14,8 @@ export interface Host {
   claudePath?: string | undefined;
   /** A secret that the operator lends to a tenant, with the reference used in the tenant's config. See `openTenantProject`. */
   lent?: { reference: string; read: () => Promise<string> };
+  /** The OS user of a tenant's programs, if it has one. */
+  user?: { uid: number; gid: number };
   /** Limits on Claude Code processes, shared by all tenants of a server. Calls never wait for sessions, nor the reverse. */
   processes?: { sessions: ProcessSlots; calls: ProcessSlots } | undefined;
   /** Shows a warning to the person who started the process, if there is one. */

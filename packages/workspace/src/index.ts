@@ -12,6 +12,7 @@ export { editYaml } from "./edit-yaml.ts";
 export { parseFrontMatter, splitFrontMatter } from "./front-matter.ts";
 export { git, GitFailed, runGit, type GitOptions, type GitToken } from "./git.ts";
 export { findRepository, openRepository } from "./repository.ts";
+export { giveTree } from "./give-tree.ts";
 export { removeTree } from "./remove-tree.ts";
 export { pushFolder, type FolderPush } from "./push-folder.ts";
 export { isInside } from "./is-inside.ts";

@@ -1,9 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { constants, lstat, open, readdir, rename, rm, rmdir, unlink, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** Deeper folders are moved up first: every level keeps a descriptor open. */
 const MAX_DEPTH = 64;
+const ATTEMPTS = 5;
+const RETRY_MS = 100;
 
 /**
  * Removes a file, a link itself, or a folder with its content. A path that is gone is fine. Each folder is opened without
@@ -12,6 +15,18 @@ const MAX_DEPTH = 64;
  */
 export async function removeTree(path: string): Promise<void> {
   if (process.platform !== "linux") return rm(path, { recursive: true, force: true });
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await removeOnce(path);
+    } catch (error) {
+      // A process that is about to end may still write there.
+      if (codeOf(error) !== "ENOTEMPTY" || attempt === ATTEMPTS) throw error;
+      await sleep(RETRY_MS * attempt);
+    }
+  }
+}
+
+async function removeOnce(path: string): Promise<void> {
   const folder = await openFolder(path);
   if (folder === undefined) return unlink(path).catch(ignoreMissing);
   try {
@@ -19,9 +34,9 @@ export async function removeTree(path: string): Promise<void> {
   } finally {
     await folder.close();
   }
-  await rmdir(path).catch(async (error: NodeJS.ErrnoException) => {
+  await rmdir(path).catch(async (error: unknown) => {
     // Replaced by a link or a file in the meantime.
-    if (error.code === "ENOTDIR") return unlink(path).catch(ignoreMissing);
+    if (codeOf(error) === "ENOTDIR") return unlink(path).catch(ignoreMissing);
     ignoreMissing(error);
   });
 }
@@ -58,9 +73,7 @@ async function openFolder(path: string): Promise<FileHandle | undefined> {
   try {
     return await open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   } catch (error) {
-    if (error instanceof Error && "code" in error && ["ENOTDIR", "ELOOP", "ENOENT"].includes(String(error.code))) {
-      return undefined;
-    }
+    if (["ENOTDIR", "ELOOP", "ENOENT"].includes(codeOf(error) ?? "")) return undefined;
     if ((await lstat(path).catch(() => undefined)) === undefined) return undefined;
     throw error;
   }
@@ -71,7 +84,7 @@ async function withAccess(folder: FileHandle, change: () => Promise<void>): Prom
   try {
     await change();
   } catch (error) {
-    if (!(error instanceof Error) || !("code" in error) || error.code !== "EACCES") return ignoreMissing(error);
+    if (codeOf(error) !== "EACCES") return ignoreMissing(error);
     await folder.chmod(0o700);
     await change().catch(ignoreMissing);
   }
@@ -80,5 +93,8 @@ async function withAccess(folder: FileHandle, change: () => Promise<void>): Prom
 const placeOf = (handle: FileHandle): string => `/proc/self/fd/${handle.fd}`;
 
 function ignoreMissing(error: unknown): void {
-  if (!(error instanceof Error) || !("code" in error) || error.code !== "ENOENT") throw error;
+  if (codeOf(error) !== "ENOENT") throw error;
 }
+
+const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error && "code" in error ? String(error.code) : undefined;

@@ -1,4 +1,4 @@
-import type { Mount, SandboxPlan } from "@tandem/sandbox";
+import { letUserReach, type Mount, type SandboxPlan } from "@tandem/sandbox";
 import type { BootHooks } from "./allowed-call.ts";
 import type { ConversationSetup } from "./conversation.ts";
 import { skillFolders } from "./process-options.ts";
@@ -12,6 +12,11 @@ export function processPlan(
   if (!sandbox?.on || sandbox.covers !== "process") return undefined;
   const configDir = process.env["CLAUDE_CONFIG_DIR"] ?? sandbox.configDir;
   const read = (from: string): Mount => ({ from, access: "read" });
+  const { user, home } = sandbox.plan;
+  if (user) {
+    const read = [...skillFolders(setup), ...(process.bootHooks ? [process.bootHooks.folder] : [])];
+    letUserReach({ user, base: setup.stateFolder, owned: [home.from], given: [configDir], read });
+  }
   return {
     ...sandbox.plan,
     mounts: [

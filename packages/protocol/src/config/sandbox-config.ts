@@ -38,7 +38,7 @@ const explained = (explain: (text: string) => string | undefined) =>
     if (message !== undefined) context.addIssue({ code: "custom", message });
   });
 
-const hostPattern = explained(hostPatternProblem);
+export const hostPattern = explained(hostPatternProblem);
 
 /** The home and TANDEM_HOME of this machine are checked when the engine starts: the schema does not know them. */
 function mountPathProblem(path: string): string | undefined {
@@ -54,7 +54,7 @@ const port = z
   .int({ error: PORT_EXPECTED })
   .refine((number) => number >= 1 && number <= 65_535, { error: PORT_EXPECTED });
 
-const mount = z.strictObject({
+export const sandboxMount = z.strictObject({
   path: explained(mountPathProblem).describe("Absolute path, or one that begins with `~/`. Same path inside."),
   write: z.boolean().default(false).describe("Whether the session may write there."),
 });
@@ -115,7 +115,7 @@ export const sandboxSection = z
       .default([])
       .describe("Hosts that sessions may connect to, such as `example.com` or `*.example.com`."),
     domains: z.array(hostPattern).default([]).describe("Deprecated: the old name of `hosts`."),
-    mounts: z.array(mount).default([]).describe("Folders and files that sessions also see: `{path, write}`."),
+    mounts: z.array(sandboxMount).default([]).describe("Folders and files that sessions also see: `{path, write}`."),
     services: z
       .array(service)
       .default([])
@@ -126,6 +126,13 @@ export const sandboxSection = z
       .array(credential)
       .default([])
       .describe("Credentials that the proxy adds to requests, so that no session sees them: `{host, header, value}`."),
+    tenantUsers: z
+      .strictObject({
+        first: z.int().min(1_000).default(2_000_000_000).describe("The group of all tenants. Users follow it."),
+        count: z.int().min(1).default(10_000).describe("Number of users."),
+      })
+      .prefault({})
+      .describe("OS users of tenants, if the server is root. Each tenant keeps its own."),
     sshAgent: z
       .boolean()
       .default(false)

@@ -38,12 +38,13 @@ export async function openNetwork(
   rules: Pick<EgressOptions, "isAllowed" | "onRefused">,
 ): Promise<SandboxNetwork> {
   const { credentials, variables } = await readCredentials(sandbox?.credentials ?? []);
+  const owner = sandbox?.user && { owner: sandbox.user };
   const net = join(folder, "net.sock");
-  const egress = opened.use(await openEgress({ socket: net, ...rules, credentials }));
+  const egress = opened.use(await openEgress({ socket: net, ...rules, credentials, ...owner }));
   const services = await Promise.all(
     (sandbox?.services ?? []).map(async ({ port, to }) => {
       const socket = join(folder, `${port}.sock`);
-      opened.use(await openPortForward({ socket, target: { port: to } }));
+      opened.use(await openPortForward({ socket, target: { port: to }, ...owner }));
       return { from: socket, at: `/run/tandem/${port}.sock`, port };
     }),
   );

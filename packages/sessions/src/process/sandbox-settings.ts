@@ -15,6 +15,8 @@ export interface SandboxSettings {
   credentials?: readonly SandboxCredential[];
   /** The socket of the ssh agent, if sessions may use it. */
   sshAgent?: string;
+  /** The OS user of the sessions' programs, if the server is root. */
+  user?: { uid: number; gid: number };
 }
 
 interface SandboxCredential {

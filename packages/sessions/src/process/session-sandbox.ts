@@ -18,6 +18,7 @@ import {
 import type { SandboxState } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
 import type { ProcessSettings } from "./process-settings.ts";
+import { giveFolder } from "./give-folder.ts";
 import { NO_NETWORK, openNetwork } from "./sandbox-network.ts";
 import { sandboxFolder } from "./sandbox-folder.ts";
 import { openSocketFolder } from "./socket-folder.ts";
@@ -63,9 +64,12 @@ export async function openSessionSandbox(
   const { makeStandIn } = await import("@tandem/claude-code");
   const standIn = await makeStandIn(around.credential, { configDir, ...settings });
 
-  const sockets = opened.use(await openSocketFolder());
+  const user = settings.sandbox?.user;
+  const owner = user && { owner: user };
+  if (user) await giveFolder(row.folder, settings.stateFolder, user);
+  const sockets = opened.use(await openSocketFolder(user));
   const api = join(sockets.path, "api.sock");
-  opened.use(await openApiGateway({ socket: api, upstream: () => standIn.upstream() }));
+  opened.use(await openApiGateway({ socket: api, upstream: () => standIn.upstream(), ...owner }));
   const hosts = new AllowedHosts(around.isAllowed);
   const onRefused = (refusal: EgressRefusal): void => {
     if (!OWN_HOSTS.has(refusal.host)) around.onRefused(refusal);
@@ -89,6 +93,7 @@ export async function openSessionSandbox(
     path: hostVariables["PATH"] ?? "",
     identity: gitIdentity(hostVariables),
     extra: extraMounts(settings),
+    ...(user && { user }),
   });
   const plan: SandboxPlan = {
     home,
@@ -96,6 +101,7 @@ export async function openSessionSandbox(
     sockets: [{ from: api, at: API_SOCKET }, ...network.sockets],
     relays: [...(usesPort ? [{ port: API_PORT, to: API_SOCKET }] : []), ...network.relays],
     limits,
+    ...(user && { user }),
   };
   const variables = {
     HOME: home.at,
@@ -110,7 +116,7 @@ export async function openSessionSandbox(
     on: true,
     network: around.wall.socat === undefined ? "none" : "proxy",
     credential: "outside",
-    limits: describeLimits(limits, limitsInForce(around.wall, process.getuid?.() === 0)),
+    limits: describeLimits(limits, limitsInForce(around.wall, !user && process.getuid?.() === 0)),
   };
   const owned = opened.move();
   return {

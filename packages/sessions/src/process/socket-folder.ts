@@ -1,15 +1,17 @@
-import { lstat, mkdtemp, readdir, rm } from "node:fs/promises";
+import { chown, lstat, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { OsUser } from "@tandem/sandbox";
 
 /** A socket's path has at most about 100 bytes, so a deep TANDEM_HOME or TMPDIR is no place for one. */
 const MAX_PARENT = 40;
 const PREFIX = "tandem-sandbox-";
 const NAME = new RegExp(`^${PREFIX}(\\d+)-`);
 
-/** A folder with a short path for the sockets of one sandbox. Only this user can enter it. */
-export async function openSocketFolder(): Promise<{ path: string } & AsyncDisposable> {
+/** A folder with a short path for the sockets of one sandbox. Only this user can enter it, or the one of the plan. */
+export async function openSocketFolder(user?: OsUser): Promise<{ path: string } & AsyncDisposable> {
   const path = await mkdtemp(join(parentFolder(), `${PREFIX}${process.pid}-`));
+  if (user) await chown(path, user.uid, user.gid);
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 

@@ -153,7 +153,7 @@ export async function createProjectEngine(
     ...(hostServers && { hostServers }),
     ...(sessionServers && { sessionServers }),
     ...(host.processes && { processes: { slots: host.processes.sessions, owner: project.folder } }),
-    ...engineControls(host.env, project, readSecret),
+    ...engineControls(host, project, readSecret),
     hooks: pinHooks(project.config.hooks, project.folder),
     roots: [...sessionRoots(project), ...folders],
     addedRoots: () => readAddedFolders(host.env),

@@ -1,7 +1,7 @@
 import { DEFAULT_TENANT, type Store, type TenantRow } from "@tandem/storage";
 import { RequestError, type AuditNote, type TenantView } from "@tandem/protocol";
 import type { TenantService } from "@tandem/server";
-import { realpath, rm, stat } from "node:fs/promises";
+import { realpath, stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { tandemHome, type Variables } from "../config/tandem-home.ts";
 import { ensureTenantFolders, isWithin, tenantFolders, tenantSettings } from "./tenant-folders.ts";
@@ -96,7 +96,8 @@ export function createTenantService(
       }
       await runtimes?.refresh();
       await store.tenants.delete(id);
-      await rm(tenantFolders(env, found).home, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+      const { removeTree } = await import("@tandem/workspace");
+      await removeTree(tenantFolders(env, found).home);
       await note({ kind: "tenant.deleted", actor: by, details: { id, name: found.name } });
     },
   };

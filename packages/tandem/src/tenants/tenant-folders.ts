@@ -1,6 +1,6 @@
 import { tenantCredential } from "@tandem/protocol";
 import type { TenantRow } from "@tandem/storage";
-import { chmod, mkdir } from "node:fs/promises";
+import { chmod, mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { tandemHome, TRUST_HOME, type Variables } from "../config/tandem-home.ts";
@@ -47,8 +47,11 @@ export async function ensureTenantFolders(env: Variables, { home, project, varia
   const own = [variables["HOME"], variables["TMPDIR"], variables["CLAUDE_CONFIG_DIR"]].flatMap((path) => path ?? []);
   const folders = [tandemHome(env), tenantsFolder(env), home, ...own, ...(isWithin(home, project) ? [project] : [])];
   for (const folder of folders) await mkdir(folder, { recursive: true, mode: MODE });
-  // Fixes the mode of an existing folder or of one created under another umask.
-  for (const folder of folders.slice(1)) await chmod(folder, MODE);
+  // Fixes the mode of an existing folder or of one created under another umask. `tenantUser` lets a group pass.
+  for (const folder of folders.slice(1)) {
+    const { mode } = await stat(folder);
+    if ((mode & 0o777 & ~0o010) !== MODE) await chmod(folder, MODE);
+  }
 }
 
 export const isWithin = (folder: string, path: string): boolean => path === folder || path.startsWith(`${folder}/`);

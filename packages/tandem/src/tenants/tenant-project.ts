@@ -1,5 +1,5 @@
 import { defaultSandboxMode, TandemError, type SecretReference } from "@tandem/protocol";
-import type { TenantRow } from "@tandem/storage";
+import type { Store, TenantRow } from "@tandem/storage";
 import { existsSync } from "node:fs";
 import { resolveToken } from "../config/resolve-secret.ts";
 import type { Project } from "../config/load-project.ts";
@@ -7,6 +7,7 @@ import type { Host } from "../host.ts";
 import type { Variables } from "../config/tandem-home.ts";
 import { openProjectOrDefaults } from "../project/open-project.ts";
 import { ensureTenantFolders, tenantFolders, tenantSettings } from "./tenant-folders.ts";
+import { tenantUser } from "./tenant-user.ts";
 
 /** Placeholder for the credential that the operator lends to a tenant. No such variable exists. */
 const LENT: SecretReference = "env:TANDEM_LENT_CREDENTIAL";
@@ -15,8 +16,8 @@ const LENT: SecretReference = "env:TANDEM_LENT_CREDENTIAL";
 export async function openTenantProject(
   operator: { host: Host; project: Project },
   row: TenantRow,
-  /** `isOwn`: the machine and its login belong to the tenant. */
-  { isOwn = false }: { isOwn?: boolean } = {},
+  /** `isOwn`: the machine and its login belong to the tenant. With the operator's `records`, its programs get an OS user. */
+  { isOwn = false, records }: { isOwn?: boolean; records?: Store["records"] } = {},
 ): Promise<{ host: Host; project: Project }> {
   const { env, signal } = operator.host;
   const place = tenantFolders(env, row);
@@ -42,20 +43,23 @@ export async function openTenantProject(
   };
   const own = await openProjectOrDefaults(host);
   const { config } = own;
+  const isSet = isOwn || own.settings.some(({ path }) => path === "sandbox.mode");
+  const sandbox = isSet ? config.sandbox : { ...config.sandbox, mode: defaultSandboxMode(true) };
+  const user =
+    records && !isOwn && sandbox.mode !== "off"
+      ? await tenantUser(env, records, row.id, place, operator.project.config.sandbox.tenantUsers)
+      : undefined;
   const claudeCode = credential
     ? { ...config.llm.claudeCode, auth: credential.auth, apiKey: LENT, oauthToken: LENT, baseUrl: credential.base_url }
     : config.llm.claudeCode;
   return {
-    host,
+    host: { ...host, ...(user && { user }) },
     project: {
       ...own,
       config: {
         ...config,
         llm: { ...config.llm, claudeCode },
-        ...(!isOwn &&
-          !own.settings.some(({ path }) => path === "sandbox.mode") && {
-            sandbox: { ...config.sandbox, mode: defaultSandboxMode(true) },
-          }),
+        sandbox,
         // The desktop of this machine is not the tenant's.
         notify: { ...config.notify, desktop: false },
       },
