@@ -36,8 +36,9 @@ export interface SandboxStart {
 const RELAY_START = `
 n=$1; shift
 while [ "$n" -gt 0 ]; do
-  "$1" "TCP-LISTEN:$2,bind=127.0.0.1,fork,reuseaddr" "UNIX-CONNECT:$3" </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
+  "$1" "$2" "$3" </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
   i=0; h=$4
+  [ "$h" = - ] && i=999
   while [ "$i" -lt 200 ]; do
     while read -r _ l _ s _; do [ "$l" = "$h" ] && [ "$s" = 0A ] && i=999; done </proc/net/tcp
     [ "$i" -lt 200 ] && i=$((i+1)) && sleep 0.01
@@ -89,7 +90,7 @@ export function inSandbox(wall: WallOn, plan: SandboxPlan, command: SandboxedCom
   const program = [command.command, ...command.args];
   return {
     command: wall.bwrap,
-    args: ["--args", args, "--", ...limitFlags(wall, plan.limits), ...relayStart(wall, plan.relays), ...program],
+    args: ["--args", args, "--", ...limitFlags(wall, plan.limits), ...relayStart(wall, plan), ...program],
     env: path === undefined ? {} : { PATH: path },
     feeds,
   };
@@ -110,10 +111,19 @@ function mountFlags(mount: Mount, feed: (bytes: Buffer) => string): string[] {
 }
 
 /** Without socat, the ports refuse connections. */
-function relayStart({ socat }: WallOn, relays: SandboxPlan["relays"]): string[] {
-  if (socat === undefined || relays.length === 0) return [];
-  const each = relays.flatMap(({ port, to }) => [socat, String(port), to, listening(port)]);
-  return ["/bin/sh", "-c", RELAY_START, "sh", String(relays.length), ...each];
+function relayStart({ socat }: WallOn, { relays, exposed = [] }: SandboxPlan): string[] {
+  if (socat === undefined || relays.length + exposed.length === 0) return [];
+  const each = [
+    ...relays.flatMap(({ port, to }) => [
+      socat,
+      `TCP-LISTEN:${port},bind=127.0.0.1,fork,reuseaddr`,
+      `UNIX-CONNECT:${to}`,
+      listening(port),
+    ]),
+    // Nothing connects to them before the program runs a server.
+    ...exposed.flatMap(({ at, port }) => [socat, `UNIX-LISTEN:${at},fork,unlink-early`, `TCP:127.0.0.1:${port}`, "-"]),
+  ];
+  return ["/bin/sh", "-c", RELAY_START, "sh", String(relays.length + exposed.length), ...each];
 }
 
 /** 127.0.0.1:PORT in the format of /proc/net/tcp, in the byte order of x64 and arm64. */

@@ -45,6 +45,8 @@ export interface SandboxPlan {
   sockets: readonly { from: string; at: string }[];
   /** Ports of 127.0.0.1 inside. Each leads to a socket inside. */
   relays: readonly { port: number; to: string }[];
+  /** Sockets that programs outside connect to, in a writable mount. Each leads to a port of 127.0.0.1 inside. */
+  exposed?: readonly { at: string; port: number }[];
   limits: SandboxLimits;
   /** The OS user that runs the program. Only a server that is root can set it. */
   user?: OsUser;
