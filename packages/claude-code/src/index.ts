@@ -70,3 +70,4 @@ export { TranscriptReader } from "./history/transcript-reader.ts";
 export { EventIds } from "./history/event-ids.ts";
 export { PastFactsReader, readPastFacts, type PastFacts } from "./history/past-facts.ts";
 export { findPastSessions, readPastSession, type PastSession } from "./history/past-sessions.ts";
+export type { StdioEndpoint } from "./mcp/stdio-transport.ts";

@@ -46,6 +46,7 @@ import { MountsHook } from "./mounts/mounts-hook.ts";
 import { RepositoryTokens } from "./mounts/repository-tokens.ts";
 import { SessionMounts } from "./mounts/session-mounts.ts";
 import { TurnQuota } from "./quotas/turn-quota.ts";
+import { openCommandSandbox } from "./process/program-sandbox.ts";
 import { sweepSocketFolders } from "./process/socket-folder.ts";
 import { resolveTools, hostAccount } from "@tandem/policy";
 import { KeptRules } from "./rules/kept-rules.ts";
@@ -156,7 +157,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     stateFolder,
     rules,
     killSwitch,
-    needsSandbox: settings.sandbox?.mode === "require",
+    openSandbox: (row) => openCommandSandbox(row, settings),
     isTrusted: async (folder) => (await settings.trustOf?.(folder))?.trusted ?? false,
     hostVariables: settings.hostVariables,
     userFolders: settings.userFolders ?? [],

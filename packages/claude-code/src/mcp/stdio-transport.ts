@@ -1,6 +1,7 @@
 import { ReadBuffer, serializeMessage } from "@modelcontextprotocol/sdk/shared/stdio.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import type { SandboxPlan } from "@tandem/sandbox";
 import { OwnedProcess, settledWithin } from "../processes/owned-process.ts";
 import type { ProcessLedger } from "../processes/process-ledger.ts";
 
@@ -16,6 +17,7 @@ export interface StdioEndpoint {
   /** Its complete environment; nothing else is inherited. */
   variables: Readonly<Record<string, string>>;
   folder: string;
+  sandbox?: SandboxPlan;
 }
 
 /** A local MCP server process. It and everything that it has started end with their owner. */
@@ -41,8 +43,8 @@ export class StdioTransport implements Transport {
   }
 
   async start(): Promise<void> {
-    const { command, args, variables, folder } = this.#place;
-    const owned = new OwnedProcess(this.#ledger, { command, args, cwd: folder, env: variables });
+    const { command, args, variables, folder, sandbox } = this.#place;
+    const owned = new OwnedProcess(this.#ledger, { command, args, cwd: folder, env: variables, sandbox });
     const child = owned.process;
     this.#owned = owned;
     child.stdin.on("error", () => {});

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { deadline, duration } from "./duration.ts";
 import { limits } from "./limits.ts";
 import { PERMISSION_MODES, rule } from "./rule.ts";
+import { hostPattern, sandboxMount } from "./sandbox-config.ts";
 import { secretReference } from "./secret-reference.ts";
 import { harmless, needsTrust } from "./trust-mark.ts";
 import { WEBHOOK_EVENTS } from "../webhooks/webhook-event.ts";
@@ -117,6 +118,16 @@ const mcpServer = z
       .describe("URL of an MCP server over HTTP."),
     headers: z.record(z.string(), secretReference).default({}).describe("Headers, each a secret reference."),
     timeout: deadline.optional().describe("Timeout of a call. Default: `sessions.mcpTimeout`."),
+    sandbox: z
+      .enum(["on", "off"])
+      .default("on")
+      .describe("`off` runs a local server outside of the sandbox, as a trusted program."),
+    write: z.boolean().default(false).describe("Whether a local server may write in the project's folder."),
+    hosts: z
+      .array(hostPattern)
+      .optional()
+      .describe("Hosts that a local server may connect to. Default: all public hosts."),
+    mounts: z.array(sandboxMount).default([]).describe("Folders and files that a local server also sees."),
   })
   .refine(({ command, url }) => (command === undefined) !== (url === undefined), "expected `command` or `url`");
 export type McpServerConfig = z.output<typeof mcpServer>;

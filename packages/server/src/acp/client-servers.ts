@@ -41,7 +41,9 @@ function sessionServerOf(server: ClientServer, folder: string, publicOnly: boole
   if (server.type === "stdio") {
     const { command, args, variables } = server;
     const endpoint = { type: "stdio" as const, command, args: [...args], variables: { ...variables }, folder };
-    return { name, origin: originOf(name, [command, ...args]), endpoint };
+    // The client's user has named this program, as the owner does in the configuration.
+    const confinement = { type: "sandbox", folder: "write", hosts: "public", mounts: [], seesCommand: true } as const;
+    return { name, origin: originOf(name, [command, ...args]), endpoint, confinement };
   }
   const { type, url, headers } = server;
   return { name, origin: originOf(name, [url]), endpoint: { type, url, headers, publicOnly } };

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { RequestError } from "@tandem/protocol";
+import type { ProgramSandbox } from "../process/program-sandbox.ts";
 import { processEnd } from "../host/process-end.ts";
 
 /** The output limit. The end is kept, because errors are there. */
@@ -26,6 +27,8 @@ export async function runShell(
     variables?: Readonly<Record<string, string>>;
     /** Positional parameters: data for the command, never code. */
     words?: readonly string[];
+    /** Opened for this command, and closed after it. */
+    sandbox?: ProgramSandbox | undefined;
     timeoutMs: number;
     signal?: AbortSignal;
   },
@@ -37,7 +40,8 @@ export async function runShell(
     command: "/bin/sh",
     args: ["-c", command, "sh", ...(place.words ?? [])],
     cwd: place.folder,
-    env: { ...inheritedVariables(place.hostVariables), ...place.variables },
+    env: { ...inheritedVariables(place.hostVariables), ...place.variables, ...place.sandbox?.variables },
+    sandbox: place.sandbox?.plan,
   });
   const child = owned.process;
   child.stdin.on("error", () => {}).end();

@@ -3,6 +3,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Session } from "@tandem/protocol";
 import { always, text } from "@tandem/rehearsal";
+import { knownWall } from "@tandem/sandbox";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { isIdle, setEngineStage, the, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
 
@@ -142,16 +143,22 @@ test("a person's shell command runs in the folder, and the model is told once", 
   expect(asked()).not.toContain("$ pwd");
 });
 
-test("a person's shell command does not run if a sandbox is required", async () => {
+const wall = knownWall(process.env);
+
+test.skipIf(!wall.on)("a person's shell command runs in the session's sandbox, without the model's API", async () => {
+  await writeFile(join(stage.root, "secret"), "of the host");
   const strict = await stage.open({
     sandbox: { mode: "require" },
     trustOf: async (folder) => ({ trusted: true, state: "trusted", folder, since: null }),
   });
   const session = await strict.session();
-  await expect(
-    strict.engine.sessions.shell(session.id, "touch outside", "Ada", AbortSignal.timeout(10_000)),
-  ).rejects.toMatchObject({ code: "forbidden", message: expect.stringContaining("sandbox") });
-  expect(existsSync(join(stage.folder, "outside"))).toBe(false);
+  const shell = (command: string) =>
+    strict.engine.sessions.shell(session.id, command, "Ada", AbortSignal.timeout(20_000));
+  const ran = await shell(`echo done > inside.txt; cat ${join(stage.root, "secret")}; ls /run/tandem; exit 3`);
+  expect(ran).toMatchObject({ exit_code: 3 });
+  expect(ran.output).not.toContain("of the host");
+  expect(ran.output).not.toContain("api.sock");
+  expect(await readFile(join(stage.folder, "inside.txt"), "utf8")).toBe("done\n");
   await strict.stop();
 });
 

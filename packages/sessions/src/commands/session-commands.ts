@@ -19,6 +19,7 @@ import { CommandCatalogue, type SlashCommand } from "./command-catalogue.ts";
 import type { CommandFile } from "./command-file.ts";
 import { expandCommand, fenced } from "./expand-command.ts";
 import { mentioned } from "./mentions.ts";
+import type { ProgramSandbox } from "../process/program-sandbox.ts";
 import { runShell, type ShellRun } from "./run-shell.ts";
 
 type Message = EventOf<"user.message">;
@@ -29,8 +30,6 @@ const INSERTION_MS = 30_000;
 const SHELL_MS = 10 * 60_000;
 const MAX_FILE = 200 * 1_024;
 const RECENT = 50;
-
-const NO_SANDBOX = "sandbox.mode is require, and only what Claude Code runs can be put into a sandbox";
 
 const COMMAND = /^\/([A-Za-z][\w:-]*)(?:\s+([\s\S]*))?$/;
 
@@ -48,8 +47,8 @@ interface SessionCommandsOptions {
   rules: Pick<Rules, "bookOf">;
   killSwitch: Pick<KillSwitch, "during">;
   isTrusted: (folder: string) => Promise<boolean>;
-  /** Whether a sandbox is required: then people's commands do not run, because they have none. */
-  needsSandbox: boolean;
+  /** The sandbox of a command; undefined if it runs without one. Rejects if one is required and unavailable. */
+  openSandbox: (row: SessionRow) => Promise<ProgramSandbox | undefined>;
   stateFolder: string;
   hostVariables: Readonly<Record<string, string | undefined>>;
   /** The folder of the user's own `commands`. */
@@ -117,13 +116,12 @@ export class SessionCommands {
   async shell(row: SessionRow, command: string, signal: AbortSignal, timeoutMs = SHELL_MS): Promise<ShellRun> {
     await this.judgeShell(row, command);
     return this.#parts.killSwitch.during((stopped) =>
-      runShell(command, { ...this.#place(row), timeoutMs, signal: AbortSignal.any([signal, stopped]) }),
+      this.#run(row, command, { timeoutMs, signal: AbortSignal.any([signal, stopped]) }),
     );
   }
 
   /** Rejects a command that `shell` would not run. */
   async judgeShell(row: RuledRow, command: string): Promise<void> {
-    if (this.#parts.needsSandbox) throw new RequestError("forbidden", `The command is not run: ${NO_SANDBOX}.`);
     const verdict = await this.#judge(row, command);
     if (verdict?.action === "deny") throw new RequestError("forbidden", `The command is not allowed. ${verdict.why}`);
   }
@@ -176,19 +174,12 @@ export class SessionCommands {
         "Read the command's file; if you stand by it, run `tandem trust --folder`.",
       );
     }
-    if (this.#parts.needsSandbox) throw refused(NO_SANDBOX, "Take the command out of its file.");
     const verdict = await this.#judge(row, command);
     if (verdict && verdict.action !== "allow") {
       throw refused(verdict.why.replace(/\.$/, ""), "Change the rule, or the command's file.");
     }
     const run = await this.#parts.killSwitch.during((signal) =>
-      runShell(command, {
-        ...this.#place(row),
-        variables: { ARGUMENTS: typed },
-        words,
-        timeoutMs: INSERTION_MS,
-        signal,
-      }),
+      this.#run(row, command, { variables: { ARGUMENTS: typed }, words, timeoutMs: INSERTION_MS, signal }),
     );
     return run.exitCode === 0 ? run.output : `${run.output}\n(\`${command}\` ended with ${run.exitCode})`;
   }
@@ -198,9 +189,14 @@ export class SessionCommands {
     return book.judge({ name: "Bash", input: { command }, thread: null });
   }
 
-  #place({ folder }: SessionRow) {
-    const { stateFolder, hostVariables } = this.#parts;
-    return { folder, stateFolder, hostVariables };
+  async #run(
+    row: SessionRow,
+    command: string,
+    how: Pick<Parameters<typeof runShell>[1], "variables" | "words" | "timeoutMs" | "signal">,
+  ): Promise<ShellRun> {
+    const { openSandbox, stateFolder, hostVariables } = this.#parts;
+    await using sandbox = await openSandbox(row);
+    return await runShell(command, { ...how, folder: row.folder, stateFolder, hostVariables, sandbox });
   }
 
   #checkAgent(row: SessionRow, { name, agent }: CommandFile): void {

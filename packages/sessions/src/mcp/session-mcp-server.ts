@@ -1,5 +1,6 @@
 import type { McpEndpoint } from "@tandem/claude-code";
 import { RequestError } from "@tandem/protocol";
+import type { ServerConfinement } from "./server-confinement.ts";
 import type { FolderServer } from "../trust/trusted-parts.ts";
 
 /** The prefix for servers of the project's config in an agent. */
@@ -11,10 +12,14 @@ export interface SessionMcpServer {
   origin: string;
   endpoint: McpEndpoint;
   timeoutMs?: number;
+  /** Of a local server. Default: that of a folder's own server. */
+  confinement?: ServerConfinement;
 }
 
 /** An MCP server of the project's config, with its secrets resolved. */
-export type NamedServer = (name: string) => Promise<Pick<SessionMcpServer, "endpoint" | "timeoutMs"> | undefined>;
+export type NamedServer = (
+  name: string,
+) => Promise<Pick<SessionMcpServer, "endpoint" | "timeoutMs" | "confinement"> | undefined>;
 
 /** The address of an agent's server. With `publicOnly`, a URL of the agent must not have a private address. */
 export async function agentServer(

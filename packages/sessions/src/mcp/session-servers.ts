@@ -2,6 +2,8 @@ import { join } from "node:path";
 import type { ConnectedServer, Decision, McpConnection } from "@tandem/claude-code";
 import { TandemError, type SessionEventBody } from "@tandem/protocol";
 import type { ToolDefinitions, Judged } from "./tool-definitions.ts";
+import type { ProgramSandbox } from "../process/program-sandbox.ts";
+import { inSandbox, isLocal, type LocalServer } from "./server-sandbox.ts";
 import type { SessionMcpServer } from "./session-mcp-server.ts";
 
 interface Around {
@@ -10,11 +12,15 @@ interface Around {
   hostVariables: Readonly<Record<string, string | undefined>>;
   connectMs: number;
   callMs: number;
+  /** The sandbox of a local server; undefined if it runs without one. */
+  openSandbox: (server: LocalServer) => Promise<ProgramSandbox | undefined>;
 }
 
 interface Open {
   origin: string;
   connection: McpConnection;
+  /** Closed after the connection. */
+  sandbox: AsyncDisposable;
   judged: Judged;
 }
 
@@ -100,15 +106,23 @@ export class SessionServers implements AsyncDisposable {
     this.#stopListening();
     const open = [...this.#open.values()];
     this.#open.clear();
-    await Promise.all(open.map(({ connection }) => connection[Symbol.asyncDispose]()));
+    await Promise.all(
+      open.map(async ({ connection, sandbox }) => {
+        await connection[Symbol.asyncDispose]();
+        await sandbox[Symbol.asyncDispose]();
+      }),
+    );
   }
 
   async #connect(name: string, wanted: Promise<SessionMcpServer>): Promise<void> {
     const { book, connectMs, stateFolder, hostVariables } = this.#around;
     try {
-      const { endpoint, origin, timeoutMs = this.#around.callMs } = await wanted;
+      const server = await wanted;
+      const { origin, timeoutMs = this.#around.callMs } = server;
+      await using opened = new AsyncDisposableStack();
+      const sandbox = isLocal(server) ? opened.use(await this.#around.openSandbox(server)) : undefined;
       const { connectServer, ProcessLedger } = await import("@tandem/claude-code");
-      const connection = await connectServer(endpoint, {
+      const connection = await connectServer(sandbox ? inSandbox(server, sandbox) : server.endpoint, {
         connectMs,
         hostVariables,
         callMs: timeoutMs,
@@ -117,7 +131,7 @@ export class SessionServers implements AsyncDisposable {
       });
       try {
         const judged = await book.judge({ name, origin }, await connection.tools());
-        this.#open.set(name, { origin, connection, judged });
+        this.#open.set(name, { origin, connection, judged, sandbox: opened.move() });
         const call: ConnectedServer["call"] = (tool, input, signal) => connection.call(tool, input, signal);
         this.connected.push({ name, tools: judged.tools, timeoutMs, call });
       } catch (error) {

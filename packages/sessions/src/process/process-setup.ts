@@ -13,6 +13,7 @@ import { HostHooks } from "../hooks/host-hooks.ts";
 import { OwnerUrls } from "../mcp/owner-urls.ts";
 import type { ToolDefinitions } from "../mcp/tool-definitions.ts";
 import { folderServer, agentServer, type SessionMcpServer } from "../mcp/session-mcp-server.ts";
+import { openServerSandbox } from "../mcp/server-sandbox.ts";
 import { SessionServers } from "../mcp/session-servers.ts";
 import { explainBlocked } from "./explain-blocked.ts";
 import { openSandbox } from "./open-sandbox.ts";
@@ -60,6 +61,7 @@ export async function openProcessSetup(
       hostVariables: settings.hostVariables,
       connectMs: settings.deadlines.init,
       callMs: settings.mcpTimeout,
+      openSandbox: (server) => openServerSandbox(server, row, settings, around.write),
     }),
   );
   const grants = opened && new WebFetchGrants((host) => opened.allowHost(host));

@@ -3,13 +3,13 @@ import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Project } from "../config/load-project.ts";
 import { resolveHeader, resolveSecret } from "../config/resolve-secret.ts";
-import type { Variables } from "../config/tandem-home.ts";
-import { sandboxSettings } from "./sandbox-settings.ts";
+import type { Host } from "../host.ts";
+import { checkedMounts, sandboxSettings } from "./sandbox-settings.ts";
 import { folderTrust, type TrustSettings } from "../config/trusted-folders.ts";
 
 /** The engine's settings for trust, MCP servers, rules, sandbox, approvals and notifications. */
 export function engineControls(
-  env: Variables,
+  { env, user }: Pick<Host, "env" | "user">,
   project: Project,
   readSecret: (reference: string) => Promise<string>,
 ): Pick<
@@ -46,7 +46,21 @@ export function engineControls(
         return { endpoint: { type: "http", url, headers, publicOnly: false }, ...timeoutMs };
       }
       const variables = await secrets(server.env, resolveSecret);
-      return { endpoint: { type: "stdio", command, args, variables, folder: project.folder }, ...timeoutMs };
+      const { hosts = "public", write, mounts } = server;
+      return {
+        endpoint: { type: "stdio", command, args, variables, folder: project.folder },
+        ...timeoutMs,
+        confinement:
+          server.sandbox === "off"
+            ? { type: "none" }
+            : {
+                type: "sandbox",
+                folder: write ? "write" : "read",
+                hosts,
+                mounts: checkedMounts(env, `mcpServers.${name}.mounts`, mounts),
+                seesCommand: true,
+              },
+      };
     },
     rules,
     readSecret,
@@ -58,7 +72,7 @@ export function engineControls(
       email,
       ...(api !== undefined && { api }),
     })),
-    sandbox: sandboxSettings(env, sandbox, readSecret),
+    sandbox: { ...sandboxSettings(env, sandbox, readSecret), ...(user && { user }) },
     permissionMode: sessions.permissionMode,
     approvals,
     webhooks: webhooks.map(({ secret, ...webhook }) => ({ ...webhook, secret: () => readSecret(secret) })),

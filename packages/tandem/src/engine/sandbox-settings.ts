@@ -16,7 +16,7 @@ export function sandboxSettings(
   return {
     mode,
     hosts,
-    mounts: mounts.map(({ path, write }) => ({ path: checkedMount(env, path), write })),
+    mounts: checkedMounts(env, "sandbox.mounts", mounts),
     services: services.map(({ port, to = port }) => ({ port, to })),
     ports,
     limits: Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined)),
@@ -29,25 +29,32 @@ export function sandboxSettings(
   };
 }
 
-/** The absolute path of a mount. */
-function checkedMount(env: Variables, path: string): string {
+/** Mounts with absolute paths. `key` names the setting in errors. */
+export const checkedMounts = (
+  env: Variables,
+  key: string,
+  mounts: Config["sandbox"]["mounts"],
+): { path: string; write: boolean }[] =>
+  mounts.map(({ path, write }) => ({ path: checkedMount(env, key, path), write }));
+
+function checkedMount(env: Variables, key: string, path: string): string {
   const home = env["HOME"] || homedir();
   const absolute = path.startsWith("~/") ? join(home, path.slice(2)) : path;
   const real = realPath(absolute);
   // A tenant's HOME is another than that of the user who runs the server.
   if ([home, homedir()].some((folder) => isWithin(real, realPath(folder))))
-    throw refused(path, "it would show the whole home");
+    throw refused(key, path, "it would show the whole home");
   for (const folder of new Set([tandemHome(env), trustHome(env)].map(realPath))) {
     if (isWithin(folder, real) || isWithin(real, folder)) {
-      throw refused(path, `it would show Tandem's own folder (${folder}), which has tokens and other sessions`);
+      throw refused(key, path, `it would show Tandem's own folder (${folder}), which has tokens and other sessions`);
     }
   }
   return absolute;
 }
 
-const refused = (path: string, reason: string) =>
-  new TandemError("config_invalid", `sandbox.mounts: ${path} cannot be mounted: ${reason}.`, {
-    fix: "Name the folders that sessions need, such as ~/.cargo.",
+const refused = (key: string, path: string, reason: string) =>
+  new TandemError("config_invalid", `${key}: ${path} cannot be mounted: ${reason}.`, {
+    fix: "Name the folders that are needed, such as ~/.cargo.",
   });
 
 /** Whether `path` is `folder` or inside it. */

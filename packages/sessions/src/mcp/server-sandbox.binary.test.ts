@@ -1,0 +1,153 @@
+import { once } from "node:events";
+import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { connectServer, ProcessLedger } from "@tandem/claude-code";
+import type { SessionEventBody } from "@tandem/protocol";
+import { knownWall } from "@tandem/sandbox";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ProgramSettings } from "../process/program-sandbox.ts";
+import type { ServerConfinement } from "./server-confinement.ts";
+import { inSandbox, openServerSandbox, type LocalServer } from "./server-sandbox.ts";
+
+/** An MCP server with one tool, which runs a shell command and returns its output. */
+const SERVER = `
+const { execFileSync } = require("node:child_process");
+const run = (command) => {
+  try { return execFileSync("/bin/sh", ["-c", command], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] }); }
+  catch (error) { return "failed: " + error.stderr; }
+};
+const answer = ({ method, params }) => {
+  if (method === "initialize") return { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "probe", version: "1" } };
+  if (method === "tools/list") return { tools: [{ name: "run", inputSchema: { type: "object" } }] };
+  return { content: [{ type: "text", text: run(params.arguments.command) }] };
+};
+require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+  const message = JSON.parse(line);
+  if (message.id !== undefined) console.log(JSON.stringify({ jsonrpc: "2.0", id: message.id, result: answer(message) }));
+});`;
+
+const CONFIGURED: ServerConfinement = {
+  type: "sandbox",
+  folder: "read",
+  hosts: "public",
+  mounts: [],
+  seesCommand: true,
+};
+
+let root: string;
+let settings: ProgramSettings;
+
+beforeAll(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), "tandem-mcp-")));
+  for (const name of ["folder", "server/lib", "home/.ssh", "state/other", "extra"]) {
+    await mkdir(join(root, name), { recursive: true });
+  }
+  const files = {
+    "folder/a.txt": "mine",
+    "home/.ssh/id": "ssh secret",
+    "state/token": "state secret",
+    "extra/e": "extra",
+  };
+  for (const [name, text] of Object.entries(files)) await writeFile(join(root, name), text);
+  await writeFile(join(root, "server/lib/index.cjs"), SERVER);
+  await writeFile(join(root, "server/package.json"), "{}");
+  await symlink(join(root, "server/lib/index.cjs"), join(root, "server/start.cjs"));
+  settings = {
+    hostVariables: { PATH: process.env["PATH"] ?? "", HOME: join(root, "home") },
+    stateFolder: join(root, "state"),
+    sandbox: { mode: "require" },
+    openHosts: async () => ({
+      networking: { type: "default" },
+      isAllowed: () => false,
+      refused: ({ host, message, fix }) => ({
+        type: "tandem.sandbox_violation",
+        kind: "host",
+        target: host,
+        rule: message,
+        fix,
+      }),
+    }),
+  };
+});
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+const serverOf = (confinement?: ServerConfinement): LocalServer => ({
+  name: "probe",
+  origin: `test:${confinement ? "configured" : "folder"}`,
+  endpoint: {
+    type: "stdio",
+    command: process.execPath,
+    args: [confinement ? join(root, "server/start.cjs") : "server.cjs"],
+    variables: { OWN_TOKEN: "own secret", HOME: "/nowhere" },
+    folder: join(root, "folder"),
+  },
+  ...(confinement && { confinement }),
+});
+
+/** Runs commands in the server's process. */
+async function connect(server: LocalServer, seen: SessionEventBody[] = []) {
+  const opened = new AsyncDisposableStack();
+  const row = { id: "sesn_1", folder: join(root, "folder"), environmentId: "env_1" };
+  const sandbox = opened.use(await openServerSandbox(server, row, settings, (events) => seen.push(...events)));
+  const connection = opened.use(
+    await connectServer(sandbox ? inSandbox(server, sandbox) : server.endpoint, {
+      ledger: new ProcessLedger(join(root, "state/processes")),
+      hostVariables: settings.hostVariables,
+      connectMs: 20_000,
+      callMs: 20_000,
+      onToolsChanged: () => {},
+    }),
+  );
+  return {
+    async run(command: string): Promise<string> {
+      const { content } = await connection.call("run", { command }, AbortSignal.timeout(20_000));
+      return content[0]?.type === "text" ? content[0].text.trim() : "";
+    },
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
+}
+
+const wall = knownWall(process.env);
+
+describe.skipIf(!wall.on)(`a local MCP server in its sandbox${wall.on ? "" : ` (${wall.reason})`}`, () => {
+  it("of the configuration: sees its program and variables, reads the folder, and nothing else of the machine", async () => {
+    await using server = await connect(
+      serverOf({ ...CONFIGURED, mounts: [{ path: join(root, "extra"), write: true }] }),
+    );
+    expect(await server.run("cat a.txt; echo; echo $OWN_TOKEN; cat " + join(root, "extra/e"))).toBe(
+      "mine\nown secret\nextra",
+    );
+    expect(await server.run("touch a.txt new.txt")).toMatch(/failed: .*Read-only file system/s);
+    expect(await server.run(`cat ${join(root, "home/.ssh/id")} ${join(root, "state/token")}`)).not.toContain("secret");
+    expect(await server.run("ls /run/tandem; env | grep -c ANTHROPIC || true")).not.toContain("api.sock");
+    expect(await server.run(`echo $HOME; touch $HOME/kept && ls $HOME`)).toBe(`${join(root, "home")}\nkept`);
+    await expect(readFile(join(root, "home/kept"))).rejects.toThrow("ENOENT");
+  });
+
+  it("reaches nothing that listens on this machine", async () => {
+    const listener = createServer((socket) => socket.end("reached")).listen(0, "127.0.0.1");
+    await once(listener, "listening");
+    const { port } = listener.address() as AddressInfo;
+    await using server = await connect(serverOf(CONFIGURED));
+    const ask = `curl -sS --max-time 5 http://127.0.0.1:${port}/ 2>&1; curl -sS --max-time 5 --noproxy '' -x $HTTP_PROXY http://127.0.0.1:${port}/ 2>&1`;
+    expect(await server.run(ask)).not.toContain("reached");
+    listener.close();
+  });
+
+  it("of a folder: writes the folder, and uses the session's hosts only", async () => {
+    await writeFile(join(root, "folder/server.cjs"), SERVER);
+    const seen: SessionEventBody[] = [];
+    await using server = await connect(serverOf(), seen);
+    expect(await server.run("echo changed > b.txt; cat b.txt")).toBe("changed");
+    expect(await readFile(join(root, "folder/b.txt"), "utf8")).toBe("changed\n");
+    expect(await server.run("curl -sS --max-time 5 https://elsewhere.example/ 2>&1 || true")).toContain("403");
+    expect(seen).toMatchObject([{ type: "tandem.sandbox_violation", kind: "host", target: "elsewhere.example" }]);
+  });
+
+  it("runs outside if the configuration says so", async () => {
+    await using server = await connect(serverOf({ type: "none" }));
+    expect(await server.run(`cat ${join(root, "home/.ssh/id")}`)).toBe("ssh secret");
+  });
+});
