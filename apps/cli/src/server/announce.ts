@@ -22,6 +22,8 @@ interface Announcement {
   member: Pick<Membership, "role" | "machine" | "labels" | "maxSessions" | "tenants"> | undefined;
   engine: Engine;
   warning: string | undefined;
+  /** A change of behaviour, said once. */
+  news: string | undefined;
   logFile: string;
   /** Time for turns to end after a stop request. */
   stopWithinMs: number;
@@ -29,7 +31,7 @@ interface Announcement {
 
 /** Prints how to connect. On a terminal, then keeps a status line. */
 export async function announce(invocation: Invocation, announcement: Announcement): Promise<AsyncDisposable> {
-  const { info, member, engine, warning, logFile, stopWithinMs, added } = announcement;
+  const { info, member, engine, warning, news, logFile, stopWithinMs, added } = announcement;
   const { stdout, json, env } = invocation;
   if (json) {
     await write(stdout, `${JSON.stringify({ url: info.url, token_file: info.token_file })}\n`);
@@ -53,6 +55,7 @@ export async function announce(invocation: Invocation, announcement: Announcemen
   const notes = [
     ...(info.demo ? DEMO_NOTES : []),
     ...(warning ? [warning] : []),
+    ...(news === undefined ? [] : [news]),
     member?.role === "worker"
       ? "Clients connect to servers (`tandem up --as server`). `tandem fleet status` shows all. Ctrl-C hands sessions over and stops."
       : 'Try `tandem run "What is in this folder?"` in another terminal. Ctrl-C stops the server.',

@@ -23,6 +23,15 @@ export async function readSandboxOverview(
   const { limitsInForce, probeWall } = await import("@tandem/sandbox");
   const wall = await probeWall(host.env);
   if (!wall.on) return { mode, on: false, reason: wall.reason.replace(/\.$/, ""), fix: wall.fix };
+  // Claude Code uses a unix socket with an API key only; other credentials need the relay.
+  if (wall.socat === undefined && config.llm.claudeCode.auth !== "api_key") {
+    return {
+      mode,
+      on: false,
+      reason: "with a Claude login, the sandbox needs socat, which is not installed",
+      fix: "Install socat, for example with `apt install socat`.",
+    };
+  }
   const isRoot = process.geteuid?.() === 0;
   const configured: Record<string, boolean> = {
     memory: limits.memoryMb !== undefined,

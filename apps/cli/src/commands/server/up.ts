@@ -10,6 +10,7 @@ import { isAbsolute } from "node:path";
 import type { Invocation } from "../../invocation.ts";
 import { toPort } from "../../number-options.ts";
 import { Progress } from "../../progress.ts";
+import { readSandboxOverview, sandboxNotice } from "@tandem/tandem/health";
 import { announce } from "../../server/announce.ts";
 import { hasBrowser, openInBrowser } from "../../server/open-browser.ts";
 import { useRunningServer } from "../../server/use-running-server.ts";
@@ -89,7 +90,8 @@ export async function up(invocation: Invocation, options: UpOptions): Promise<nu
   const isOpened = wantsBrowser && hasPage && link !== undefined && (await openInBrowser(link, env));
   const stopWithinMs = project.config.server.stopWithin;
   const added = demo ? [] : await readAddedFolders(env);
-  const facts = { info, link, hasPage, isOpened, added, member, engine, warning, logFile, stopWithinMs };
+  const news = demo ? undefined : await sandboxNotice(env, project.settings, await readSandboxOverview(host, project));
+  const facts = { info, link, hasPage, isOpened, added, member, engine, warning, news, logFile, stopWithinMs };
   await using _ = await announce(invocation, facts);
   if (!stopRequested.aborted) await once(stopRequested, "abort");
   return 0;
