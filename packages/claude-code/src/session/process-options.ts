@@ -1,3 +1,4 @@
+import { realpathSync } from "node:fs";
 import type { AgentDefinition, McpServerConfig, Options, Settings } from "@anthropic-ai/claude-agent-sdk";
 import { LlmError } from "@tandem/protocol";
 import { BUILTIN_PLUGINS, BUILTIN_TOOLS, unrequestedParts, type Init } from "../isolation.ts";
@@ -76,7 +77,7 @@ export function sessionOptions(setup: ConversationSetup, variables: Record<strin
     },
     // No messaging socket, and file tools restricted to the folder.
     extraArgs: { restricted: null },
-    pathToClaudeCodeExecutable: setup.executable,
+    pathToClaudeCodeExecutable: programPath(setup),
   };
 }
 
@@ -111,6 +112,10 @@ function commandSandbox(setup: ConversationSetup): NonNullable<Settings["sandbox
     filesystem: { denyRead: secretPaths(setup), ...(readOnly.length > 0 && { denyWrite: [...readOnly] }) },
   };
 }
+
+/** Claude Code's executable. A sandbox shows the file itself, because a link to it, such as one in `~/.local/bin`, would dangle. */
+export const programPath = (setup: ConversationSetup): string =>
+  isSandboxed(setup) ? realpathSync(setup.executable) : setup.executable;
 
 /** The plugin folders that contain skills. */
 export const skillFolders = ({ trusted, agentSkills }: ConversationSetup): string[] =>

@@ -3,9 +3,10 @@ import { once } from "node:events";
 import { readdir, readFile, symlink, mkdir, unlink, writeFile } from "node:fs/promises";
 import { setGlobalProxyFromEnv } from "node:http";
 import { createServer, type AddressInfo } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { promisify } from "node:util";
+import { findExecutable } from "@tandem/claude-code";
 import { knownWall } from "@tandem/sandbox";
 import { always, madeUpLogin, text, toolUse } from "@tandem/rehearsal";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -54,7 +55,11 @@ test.skipIf(!wall.on)("the usual tools work, and another engine resumes the conv
   const file_path = join(stage.folder, "a.txt");
   const commit =
     "git add -A && git -c user.name=a -c user.email=a@example.com commit -qm second && git log --format=%s";
-  const first = await open();
+  // As an installation in the home has it.
+  const executable = join(stage.root, "home", ".local", "bin", "claude");
+  await mkdir(dirname(executable), { recursive: true });
+  await symlink(findExecutable(), executable);
+  const first = await stage.open({ sandbox: { mode: "require" }, executable });
   stage.rehearsal.use([
     bash("echo $HOME; touch $HOME/kept; id -u"),
     toolUse("Read", { file_path }),
