@@ -132,7 +132,7 @@ export const sandboxSection = z
         count: z.int().min(1).default(10_000).describe("Number of users."),
       })
       .prefault({})
-      .describe("OS users of tenants, if the server is root. Each tenant keeps its own."),
+      .describe("Reserved for OS users of tenants, where the server is root. Not used yet."),
     sshAgent: z
       .boolean()
       .default(false)

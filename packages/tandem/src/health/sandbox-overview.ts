@@ -5,7 +5,7 @@ import type { Host } from "../host.ts";
 export interface SandboxOverview extends SandboxState {
   mode: SandboxMode;
   /** How the sessions of different tenants are separated, besides the sandbox's own view of the files. */
-  tenants?: "os_users" | "namespaces";
+  tenants?: "namespaces";
 }
 
 /** Whether sessions of this project would run in a sandbox, and what that covers. Runs only a probe. */
@@ -52,7 +52,7 @@ export async function readSandboxOverview(
         .map(({ name }) => (name === "/tmp" ? "size of /tmp" : name)),
       open: inForce.filter(({ scope }) => scope === "none").map(({ name, note = "" }) => `${name}: ${note}`.trim()),
     },
-    tenants: isRoot ? "os_users" : "namespaces",
+    tenants: "namespaces",
     ...(wall.socat === undefined && { fix: "Install socat: without it, sessions reach only the model's API." }),
   };
 }
@@ -73,8 +73,7 @@ export function describeSandbox({
     ...(credential === "access_token" ? ["model credential: only a short-lived access token is inside"] : []),
     ...(limits && limits.bind.length > 0 ? [`limits: ${limits.bind.join(", ")}`] : []),
     ...(limits?.open ?? []).map((limit) => `not limited: ${limit}`),
-    ...(tenants === "os_users" ? ["tenants: an OS user for each"] : []),
-    ...(tenants === "namespaces" ? ["tenants: separated by namespaces; as root, each would have an OS user"] : []),
+    ...(tenants === "namespaces" ? ["tenants: separated by namespaces, as one OS user"] : []),
   ];
 }
 
