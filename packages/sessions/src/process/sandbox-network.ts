@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
+import { chown, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import {
   caVariables,
   openEgress,
   openPortForward,
+  openPortListener,
   type EgressOptions,
   type InjectedCredential,
   type Mount,
@@ -14,6 +16,7 @@ import type { SandboxSettings } from "./sandbox-settings.ts";
 
 const NET_SOCKET = "/run/tandem/net.sock";
 const AGENT_SOCKET = "/run/tandem/ssh-agent.sock";
+const PORTS_FOLDER = "/run/tandem/ports";
 const CA_FILE = "/run/tandem/ca.pem";
 const PROXY_PORT = 3128;
 const PROXY = `http://127.0.0.1:${PROXY_PORT}`;
@@ -74,6 +77,29 @@ export async function openNetwork(
       GIT_SSH_COMMAND: `ssh -o ProxyCommand='socat - PROXY:127.0.0.1:%h:%p,proxyport=${PROXY_PORT}'`,
     },
   };
+}
+
+/**
+ * Shows servers inside at the same ports of this machine's 127.0.0.1. If another session or program has a port already, that one
+ * keeps it, and this session works without.
+ */
+export async function exposePorts(
+  folder: string,
+  ports: readonly number[],
+  opened: AsyncDisposableStack,
+  user?: { uid: number; gid: number },
+): Promise<{ exposed: NonNullable<SandboxPlan["exposed"]>; mounts: Mount[] }> {
+  if (ports.length === 0) return { exposed: [], mounts: [] };
+  await mkdir(folder, { mode: 0o700 });
+  if (user) await chown(folder, user.uid, user.gid);
+  const exposed: { port: number; at: string }[] = [];
+  for (const port of new Set(ports)) {
+    const listener = await openPortListener({ port, socket: join(folder, `${port}.sock`) }).catch(() => undefined);
+    if (!listener) continue;
+    opened.use(listener);
+    exposed.push({ port, at: `${PORTS_FOLDER}/${port}.sock` });
+  }
+  return { exposed, mounts: [{ from: folder, at: PORTS_FOLDER, access: "write" }] };
 }
 
 /** Each value is read once per process. Programs inside see placeholders. */

@@ -179,6 +179,24 @@ test.skipIf(!wall.on)("a refused host is told to the model and logged", async ()
   expect(JSON.stringify(the(events, "agent.tool_result").content)).toContain("403");
 });
 
+test.skipIf(!wall.on || wall.socat === undefined)(
+  "a server inside is at its port of the host (needs socat)",
+  async () => {
+    const free = createServer().listen(0, "127.0.0.1");
+    await once(free, "listening");
+    const { port } = free.address() as AddressInfo;
+    await new Promise((resolve) => free.close(resolve));
+    const running = await stage.open({ sandbox: { mode: "require", ports: [port] } });
+    const serve = `const s = require("http").createServer((q, r) => {
+    r.setHeader("connection", "close").end("from inside"); s.close(); }).listen(${port}, "127.0.0.1")`;
+    stage.rehearsal.use([bash(`node -e '${serve}'`), text("done")]);
+    const turn = running.turn(await running.session({}, ALLOW_ALL), "Go.");
+    const answer = () => fetch(`http://127.0.0.1:${port}/`).then((found) => found.text());
+    await expect.poll(() => answer().catch(() => "")).toBe("from inside");
+    expect(the(await turn, "agent.tool_result").is_error).toBe(false);
+  },
+);
+
 test.skipIf(!wall.on)("nothing is left after the engine was killed", async () => {
   stage.rehearsal.use([bash(`${COMMAND} & ${COMMAND}`), text("done")]);
   const { process: engine } = await stage.spawn(ALLOW_ALL, "Go.", { settings: { sandbox: { mode: "require" } } });

@@ -19,7 +19,7 @@ import type { SandboxState } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
 import type { ProcessSettings } from "./process-settings.ts";
 import { giveFolder } from "./give-folder.ts";
-import { NO_NETWORK, openNetwork } from "./sandbox-network.ts";
+import { exposePorts, NO_NETWORK, openNetwork } from "./sandbox-network.ts";
 import { sandboxFolder } from "./sandbox-folder.ts";
 import { openSocketFolder } from "./socket-folder.ts";
 
@@ -82,6 +82,10 @@ export async function openSessionSandbox(
           isAllowed: (target) => hosts.isAllowed(target),
           onRefused,
         });
+  // Processes besides the session's own must not take its ports.
+  const hasPorts = around.wall.socat !== undefined && around.besides === undefined;
+  const ports = hasPorts ? (settings.sandbox?.ports ?? []) : [];
+  const servers = await exposePorts(join(sockets.path, "ports"), ports, opened, user);
   // With a unix socket, Claude Code accepts no other credential than an API key.
   const usesPort = standIn.credential.type !== "api_key";
   const limits = { processes: PROCESSES, ...settings.sandbox?.limits, tmpMb: TMP_MB };
@@ -97,9 +101,10 @@ export async function openSessionSandbox(
   });
   const plan: SandboxPlan = {
     home,
-    mounts: [...mounts, ...network.mounts],
+    mounts: [...mounts, ...network.mounts, ...servers.mounts],
     sockets: [{ from: api, at: API_SOCKET }, ...network.sockets],
     relays: [...(usesPort ? [{ port: API_PORT, to: API_SOCKET }] : []), ...network.relays],
+    exposed: servers.exposed,
     limits,
     ...(user && { user }),
   };
