@@ -50,6 +50,10 @@ const BENCHES: Record<string, { about: string; load: () => Promise<{ run: (args:
     about: "the first minute: from the installed command without a login to the visible page and the first answer",
     load: () => import("./demo/demo.ts"),
   },
+  sandbox: {
+    about: "what the sandbox costs a session: its start, a turn with a shell command, memory; with and without it",
+    load: () => import("./sandbox/sandbox.ts"),
+  },
   scan: {
     about: "a catalogue of 1,000 tables: scans of it, and questions about it; time, CPU and memory",
     load: () => import("./scan/scan.ts"),
