@@ -5,7 +5,7 @@ import { needsTrust } from "./trust-mark.ts";
 const SANDBOX_MODES = ["auto", "require", "off"] as const;
 export type SandboxMode = (typeof SANDBOX_MODES)[number];
 
-const DEFAULT_MODE: SandboxMode = "off";
+const DEFAULT_MODE: SandboxMode = "auto";
 
 /** The mode if the file sets none. Tenants share a machine, so they need a sandbox unless it is off for everyone. */
 export const defaultSandboxMode = (isTenant: boolean, mode: SandboxMode = DEFAULT_MODE): SandboxMode =>
