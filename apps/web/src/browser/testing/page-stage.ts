@@ -131,9 +131,11 @@ export async function startPageStage({ context = false, settings: own = "", demo
   const { url: model } = await firstLine(agent);
   const settings = join(project, "tandem.yaml");
   const before = existsSync(settings) ? await readFile(settings, "utf8") : "";
+  // Commands of the scripted agent wait for files there.
+  const mounts = `sandbox: { mounts: [{ path: "${gates}" }] }\n`;
   await writeFile(
     settings,
-    `${before}${own}llm:\n  claudeCode: { auth: api_key, apiKey: "env:TANDEM_TEST_KEY", baseUrl: "${model}" }\n`,
+    `${before}${own}${mounts}llm:\n  claudeCode: { auth: api_key, apiKey: "env:TANDEM_TEST_KEY", baseUrl: "${model}" }\n`,
   );
   await finish(["trust"]);
   const up = (port: number): ChildProcess =>
