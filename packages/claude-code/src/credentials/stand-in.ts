@@ -1,12 +1,13 @@
+import { randomUUID } from "node:crypto";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Credential } from "../credential.ts";
 import { readLogin, type LoginPlace, type StoredLogin } from "./login-token.ts";
 
 const API = "https://api.anthropic.com";
-/** Claude Code checks the form of some credentials. This value is not a secret. */
-const KEY = "sk-ant-api03-stand-in-of-the-sandbox";
-const TOKEN = "sk-ant-oat01-stand-in-of-the-sandbox";
+/** Claude Code checks the form of some credentials. */
+const KEY = "sk-ant-api03-stand-in-of-the-sandbox-";
+const TOKEN = "sk-ant-oat01-stand-in-of-the-sandbox-";
 const LIFETIME_MS = 365 * 24 * 60 * 60 * 1_000;
 
 /**
@@ -18,6 +19,8 @@ const KEPT = new Set(["plans", "tasks", "todos", "file-history"]);
 /** A credential without value for a sandboxed process, and the address and headers that replace it outside. */
 export interface StandIn {
   credential: Credential;
+  /** What the process sends instead of the credential. Another one for each process, and worthless outside of its sandbox. */
+  secret: string;
   /** Read for each request, because the token of a login changes. */
   upstream(): Promise<{ baseUrl: string; headers: Record<string, string> }>;
   /** Whether requests go to Anthropic's own API. */
@@ -34,25 +37,29 @@ export async function makeStandIn(
   for (const name of await readdir(configDir)) {
     if (!KEPT.has(name)) await rm(join(configDir, name), { recursive: true, force: true });
   }
+  const [key, token] = [KEY + randomUUID(), TOKEN + randomUUID()];
   switch (credential.type) {
-    case "api_key": {
-      const { key, baseUrl = API } = credential;
-      return fixed({ type: "api_key", key: KEY }, baseUrl, { "x-api-key": key });
-    }
+    case "api_key":
+      return fixed({ type: "api_key", key }, credential.baseUrl ?? API, { "x-api-key": credential.key });
     case "oauth_token":
-      return fixed({ type: "oauth_token", token: TOKEN }, API, bearer(credential.token));
+      return fixed({ type: "oauth_token", token }, API, bearer(credential.token));
     case "login": {
       const login = await readLogin({ ...place, credential });
       const upstream = async () => ({ baseUrl: API, headers: headersOf(await readLogin({ ...place, credential })) });
-      if (login.kind === "console") return { ...fixed({ type: "api_key", key: KEY }, API, {}), upstream };
-      await writeLogin(configDir, login);
-      return { credential: { type: "login", configDir }, upstream, isFirstParty: true };
+      if (login.kind === "console") return { ...fixed({ type: "api_key", key }, API, {}), upstream };
+      await writeLogin(configDir, login, token);
+      return { credential: { type: "login", configDir }, secret: token, upstream, isFirstParty: true };
     }
   }
 }
 
-const fixed = (credential: Credential, baseUrl: string, headers: Record<string, string>): StandIn => ({
+const fixed = (
+  credential: Exclude<Credential, { type: "login" }>,
+  baseUrl: string,
+  headers: Record<string, string>,
+): StandIn => ({
   credential,
+  secret: credential.type === "api_key" ? credential.key : credential.token,
   upstream: async () => ({ baseUrl, headers }),
   isFirstParty: new URL(baseUrl).origin === API,
 });
@@ -63,10 +70,14 @@ const headersOf = (login: StoredLogin): Record<string, string> =>
   login.kind === "console" ? { "x-api-key": login.key } : bearer(login.accessToken);
 
 /** With a login file, Claude Code knows the plan and its limits. It has no refresh token, so it never refreshes. */
-async function writeLogin(configDir: string, login: Extract<StoredLogin, { kind: "subscription" }>): Promise<void> {
+async function writeLogin(
+  configDir: string,
+  login: Extract<StoredLogin, { kind: "subscription" }>,
+  accessToken: string,
+): Promise<void> {
   const { scopes, subscriptionType, rateLimitTier } = login;
   const claudeAiOauth = {
-    accessToken: TOKEN,
+    accessToken,
     refreshToken: null,
     expiresAt: Date.now() + LIFETIME_MS,
     scopes,

@@ -125,7 +125,7 @@ test("a refused request has one sentence in the API's format", async () => {
     type: "error",
     error: {
       type: "permission_error",
-      message: "The sandbox allows only requests for messages, token counts and models.",
+      message: "The sandbox allows only requests for messages, token counts, models and account settings.",
     },
   });
 });

@@ -271,3 +271,15 @@ test("the socket of a killed process is replaced", async () => {
   await rawExchange(second.gateway.socket, post());
   expect([first.received.length, second.received.length]).toEqual([0, 1]);
 });
+
+test("only requests with the secret of the session's Claude Code are forwarded", async () => {
+  await using scratch = new Scratch();
+  const { gateway, received } = await openGatewayStage(scratch, answerEmpty, { clientSecret: "stand-in-1" });
+  for (const headers of ["", "X-Api-Key: stand-in-2\r\n", "Authorization: Basic stand-in-1\r\n"]) {
+    expect(statusOf(await rawExchange(gateway.socket, post(headers)))).toBe(401);
+  }
+  expect(received).toEqual([]);
+  for (const headers of ["X-Api-Key: stand-in-1\r\n", "Authorization: Bearer stand-in-1\r\n"]) {
+    expect(statusOf(await rawExchange(gateway.socket, post(headers)))).toBe(200);
+  }
+});

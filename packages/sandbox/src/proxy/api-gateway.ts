@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { sendApiError } from "./api-error.ts";
 import { ApiForwarder, type ApiGatewayLimits, type ApiUpstream, type ApiUsage } from "./api-forwarder.ts";
 import { judgeApiRequest } from "./judge-api-request.ts";
@@ -9,6 +10,8 @@ export interface ApiGatewayOptions {
   socket: string;
   /** Read for each request, so that a new key or a refreshed login counts at once. */
   upstream: () => Promise<ApiUpstream>;
+  /** The key or token that requests must have. A command of the agent does not get it; it could read it from a login's file. */
+  clientSecret?: string;
   onUsage?: (usage: ApiUsage) => void;
   owner?: SocketOwner;
   limits?: Partial<ApiGatewayLimits>;
@@ -16,6 +19,8 @@ export interface ApiGatewayOptions {
 
 export interface ApiGateway extends AsyncDisposable {
   readonly socket: string;
+  /** Answers a request that came another way. */
+  handle(request: IncomingMessage, response: ServerResponse): void;
 }
 
 const LIMITS: ApiGatewayLimits = {
@@ -36,21 +41,32 @@ const LIMITS: ApiGatewayLimits = {
 export async function startApiGateway(options: ApiGatewayOptions): Promise<ApiGateway> {
   const limits = { ...LIMITS, ...options.limits };
   const forwarder = new ApiForwarder({ ...options, limits });
+  const handle = (request: IncomingMessage, response: ServerResponse): void => {
+    const judgement = judgeApiRequest(request);
+    if (!hasSecret(request, options.clientSecret)) {
+      return sendApiError(request, response, 401, "This socket serves the session's own Claude Code only.");
+    }
+    if (judgement.allowed) void forwarder.forward(request, response, judgement.operation);
+    else sendApiError(request, response, judgement.status, judgement.message);
+  };
   const server = createProxyServer(limits, {
-    request: (request, response) => {
-      const judgement = judgeApiRequest(request);
-      if (judgement.allowed) void forwarder.forward(request, response, judgement.operation);
-      else sendApiError(request, response, judgement.status, judgement.message);
-    },
+    request: handle,
     connect: (_request, socket) => endWith(socket, 403, "This socket serves the model's API only and is not a proxy."),
     upgrade: (socket) => endWith(socket, 403, "This socket does not upgrade connections."),
   });
   const listening = await listenOnSocket(server, options.socket, options.owner);
   return {
     socket: listening.path,
+    handle,
     async [Symbol.asyncDispose]() {
       forwarder.abort();
       await listening[Symbol.asyncDispose]();
     },
   };
+}
+
+function hasSecret({ headers }: IncomingMessage, secret: string | undefined): boolean {
+  if (secret === undefined) return true;
+  const given = [headers["x-api-key"], headers.authorization?.replace(/^bearer +/i, "")];
+  return given.includes(secret);
 }

@@ -9,7 +9,7 @@ import { forwardHttp, sendText } from "./forward-http.ts";
 import { readAuthority, readHostName, type Target } from "./host-name.ts";
 import type { HostFilter } from "./host-rules.ts";
 import { CredentialInjector, type InjectedCredential } from "./injected-credential.ts";
-import { TunnelInspector } from "./tunnel-inspector.ts";
+import { type AnsweredHost, TunnelInspector } from "./tunnel-inspector.ts";
 import { listenOnSocket, type SocketOwner } from "./listen-on-socket.ts";
 import { createProxyServer, endWith, type ProxyLimits } from "./proxy-server.ts";
 import { framingProblem, headerPairs, valuesOf } from "./request-headers.ts";
@@ -27,6 +27,8 @@ export interface EgressOptions {
   isAllowed: HostFilter;
   /** Each refusal once a minute. */
   onRefused: (refusal: EgressRefusal) => void;
+  /** Requests to this host, on port 443, are answered here instead. Needs no rule. */
+  answered?: AnsweredHost;
   /** Their hosts need a rule of their own. */
   credentials?: readonly InjectedCredential[];
   owner?: SocketOwner;
@@ -40,7 +42,7 @@ export interface EgressOptions {
 
 export interface Egress extends AsyncDisposable {
   readonly socket: string;
-  /** The authority of intercepted hosts, as PEM. Undefined without credentials. */
+  /** The authority of intercepted hosts, as PEM. Undefined if there are none. */
   readonly caCertificate: string | undefined;
   /** The same with the host's roots. Mount it and set `caVariables`. */
   readonly caBundle: string | undefined;
@@ -65,7 +67,7 @@ const UNRECOGNIZED_NAME = Buffer.from([21, 3, 3, 0, 2, 2, 112]);
  */
 export async function startEgress(options: EgressOptions): Promise<Egress> {
   const injector = new CredentialInjector(options.credentials ?? []);
-  const authority = injector.isEmpty ? undefined : await createAuthority();
+  const authority = injector.isEmpty && !options.answered ? undefined : await createAuthority();
   const limits = { ...LIMITS, ...options.limits };
   const inspector = new TunnelInspector(authority, limits, options.ca);
   const handler = new EgressHandler(options, limits, injector, inspector);
@@ -109,7 +111,12 @@ class EgressHandler {
   async connect(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const problem = framingProblem(headerPairs(request.rawHeaders)) ?? connectProblem(request, head);
     if (problem !== undefined) return endWith(socket, 400, problem);
-    const checked = await this.#check(readAuthority(request.url ?? ""), request.url ?? "");
+    const given = readAuthority(request.url ?? "");
+    const { answered } = this.#options;
+    if (given && answered && given.host.toLowerCase() === answered.host && given.port === 443) {
+      return this.#inspector.acceptAnswered(socket, answered);
+    }
+    const checked = await this.#check(given, request.url ?? "");
     if (!checked.ok) return refuseTunnel(socket, checked.refusal);
     const { target } = checked;
     // As with TLS, the address would serve other hosts, too: each request must name this one.

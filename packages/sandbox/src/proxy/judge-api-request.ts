@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { framingProblem, headerPairs, valuesOf } from "./request-headers.ts";
 
-export type ApiOperation = "create" | "count_tokens" | "models";
+export type ApiOperation = "create" | "count_tokens" | "models" | "account";
 
 export type ApiJudgement =
   | { allowed: true; operation: ApiOperation }
@@ -24,6 +24,8 @@ const ROUTES: readonly ApiRoute[] = [
     path: /^\/v1\/models(?:\/\w[\w.:@-]{0,199})?$/,
     query: /^(?:(?:beta|limit|after_id|before_id)=[\w.:@-]{1,200}(?:&|$)){0,4}$/,
   },
+  // Settings and limits that an organization has set for the account. Without an answer, Claude Code starts 17 s later.
+  { operation: "account", method: "GET", path: /^\/api\/claude_code\/(?:settings|policy_limits)$/, query: /^$/ },
 ];
 
 const HOSTS = /^(?:localhost|127\.0\.0\.1|\[::1\]|api\.anthropic\.com)(?::\d{1,5})?$/i;
@@ -43,7 +45,8 @@ export function judgeApiRequest({
   if (!url.startsWith("/")) return refuse(403, "This socket serves the model's API only and is not a proxy.");
   const [, path = "", query = ""] = /^([^?]*)(?:\?(.*))?$/s.exec(url)!;
   const route = ROUTES.find((each) => each.method === method && each.path.test(path) && each.query.test(query));
-  if (!route) return refuse(403, "The sandbox allows only requests for messages, token counts and models.");
+  if (!route)
+    return refuse(403, "The sandbox allows only requests for messages, token counts, models and account settings.");
   if (route.method === "GET" && hasBody(pairs)) return refuse(400, "A GET request has no body.");
   return { allowed: true, operation: route.operation };
 }

@@ -5,17 +5,25 @@ import { createSecureContext, type SecureContext, TLSSocket } from "node:tls";
 import type { Certificate } from "../certificates/certificate.ts";
 import type { CheckedTarget } from "./check-target.ts";
 import { forwardHttp, sendText } from "./forward-http.ts";
-import { readAuthority, readHostName } from "./host-name.ts";
+import { readAuthority, readHostName, type Target } from "./host-name.ts";
 import type { InjectedCredential } from "./injected-credential.ts";
 import { createProxyServer, endWith, type ProxyLimits } from "./proxy-server.ts";
 import { framingProblem, headerPairs } from "./request-headers.ts";
 
-interface Tunnel {
+/** A host whose requests this process answers itself. */
+export interface AnsweredHost {
+  host: string;
+  handle: (request: IncomingMessage, response: ServerResponse) => void;
+}
+
+/** A tunnel to a checked target. */
+interface ForwardedTunnel {
   protocol: "http:" | "https:";
   target: CheckedTarget;
   credentials: readonly InjectedCredential[];
   agent?: Agent;
 }
+type Tunnel = ForwardedTunnel | { protocol: "https:"; target: Target; handle: AnsweredHost["handle"] };
 
 const ESTABLISHED = "HTTP/1.1 200 Connection Established\r\n\r\n";
 
@@ -23,7 +31,7 @@ const ESTABLISHED = "HTTP/1.1 200 Connection Established\r\n\r\n";
 const ECHOING = new Set(["TRACE", "TRACK"]);
 
 /**
- * Reads the requests inside a tunnel, for plain HTTP and for hosts with an injected credential. For these it terminates TLS, with
+ * Reads the requests inside a tunnel, for plain HTTP and for hosts with an injected credential or an answer of our own. For these it terminates TLS, with
  * certificates of an authority that only this sandbox trusts. The connection to the real host has TLS of its own, with the usual
  * verification.
  */
@@ -53,20 +61,28 @@ export class TunnelInspector {
   }
 
   async acceptTls(socket: Duplex, target: CheckedTarget, credentials: readonly InjectedCredential[]): Promise<void> {
-    const secureContext = await this.#contextFor(target.host);
+    const agent = new Agent({ keepAlive: true, maxSockets: 4, ...(this.#ca && { ca: [...this.#ca] }) });
+    socket.once("close", () => agent.destroy());
+    await this.#terminate(socket, { protocol: "https:", target, credentials, agent });
+  }
+
+  acceptAnswered(socket: Duplex, { host, handle }: AnsweredHost): Promise<void> {
+    return this.#terminate(socket, { protocol: "https:", target: { host, port: 443 }, handle });
+  }
+
+  async #terminate(socket: Duplex, tunnel: Tunnel): Promise<void> {
+    const secureContext = await this.#contextFor(tunnel.target.host);
     if (socket.destroyed) return;
     socket.write(ESTABLISHED);
     const secure = new TLSSocket(socket, { isServer: true, secureContext, ALPNProtocols: ["http/1.1"] });
-    const agent = new Agent({ keepAlive: true, maxSockets: 4, ...(this.#ca && { ca: [...this.#ca] }) });
     const handshake = setTimeout(() => socket.destroy(), this.#limits.headersMs);
     secure.once("secure", () => clearTimeout(handshake));
     secure.on("error", () => socket.destroy());
     socket.once("close", () => {
       clearTimeout(handshake);
       secure.destroy();
-      agent.destroy();
     });
-    this.#tunnels.set(secure, { protocol: "https:", target, credentials, agent });
+    this.#tunnels.set(secure, tunnel);
     this.#server.emit("connection", secure);
   }
 
@@ -75,6 +91,7 @@ export class TunnelInspector {
     if (!tunnel) return void response.destroy();
     const problem = framingProblem(headerPairs(request.rawHeaders)) ?? this.#problem(request, tunnel);
     if (problem !== undefined) return sendText(response, 403, problem);
+    if ("handle" in tunnel) return tunnel.handle(request, response);
     await forwardHttp(request, response, {
       ...tunnel,
       path: request.url!,
@@ -103,7 +120,7 @@ export class TunnelInspector {
   }
 
   async #createContext(host: string): Promise<SecureContext> {
-    if (!this.#authority) throw new Error("There is no authority without credentials.");
+    if (!this.#authority) throw new Error("There is no authority.");
     const { createLeaf } = await import("../certificates/certificate.ts");
     const { keyPem, pem } = await createLeaf(host, this.#authority);
     return createSecureContext({ key: keyPem, cert: pem });

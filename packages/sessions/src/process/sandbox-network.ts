@@ -38,7 +38,7 @@ export async function openNetwork(
   folder: string,
   { sandbox, hostVariables }: Pick<ProcessSettings, "sandbox" | "hostVariables">,
   opened: AsyncDisposableStack,
-  rules: Pick<EgressOptions, "isAllowed" | "onRefused">,
+  rules: Pick<EgressOptions, "isAllowed" | "onRefused" | "answered">,
 ): Promise<SandboxNetwork> {
   const { credentials, variables } = await readCredentials(sandbox?.credentials ?? []);
   const owner = sandbox?.user && { owner: sandbox.user };

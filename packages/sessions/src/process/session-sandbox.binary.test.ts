@@ -143,6 +143,13 @@ test.skipIf(!wall.on)("a long-lived token stays outside", async () => {
   const running = await other.open({ sandbox: { mode: "require" }, credential });
   expect(textsOf(await running.turn(await running.session(), "Go."))).toEqual(["done"]);
   expect(other.rehearsal.modelRequests[0]!.headers["authorization"]).toBe("Bearer sk-ant-oat01-made-up");
+  const account = other.rehearsal.requests.filter(({ path }) => path.startsWith("/api/claude_code/"));
+  expect(new Set(account.map(({ path }) => path))).toEqual(
+    new Set(["/api/claude_code/settings", "/api/claude_code/policy_limits"]),
+  );
+  expect(new Set(account.map(({ headers }) => headers["authorization"]))).toEqual(
+    new Set(["Bearer sk-ant-oat01-made-up"]),
+  );
 });
 
 test.skipIf(!wall.on)("an agent that may run any command cannot approve itself", async () => {

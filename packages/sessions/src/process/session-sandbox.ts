@@ -69,11 +69,14 @@ export async function openSessionSandbox(
   if (user) await giveFolder(row.folder, settings.stateFolder, user);
   const sockets = opened.use(await openSocketFolder(user));
   const api = join(sockets.path, "api.sock");
-  opened.use(await openApiGateway({ socket: api, upstream: () => standIn.upstream(), ...owner }));
+  const upstream = () => standIn.upstream();
+  const gateway = opened.use(await openApiGateway({ socket: api, upstream, clientSecret: standIn.secret, ...owner }));
   const hosts = new AllowedHosts(around.isAllowed);
   const onRefused = (refusal: EgressRefusal): void => {
     if (!OWN_HOSTS.has(refusal.host)) around.onRefused(refusal);
   };
+  // With a unix socket, Claude Code accepts no other credential than an API key.
+  const usesPort = standIn.credential.type !== "api_key";
   // Without the program for relays, only the model's API can be reached.
   const network =
     around.wall.socat === undefined
@@ -81,13 +84,13 @@ export async function openSessionSandbox(
       : await openNetwork(sockets.path, settings, opened, {
           isAllowed: (target) => hosts.isAllowed(target),
           onRefused,
+          // Claude Code reads settings of an account there, whatever its base URL is.
+          ...(usesPort && { answered: { host: "api.anthropic.com", handle: gateway.handle } }),
         });
   // Processes besides the session's own must not take its ports.
   const hasPorts = around.wall.socat !== undefined && around.besides === undefined;
   const ports = hasPorts ? (settings.sandbox?.ports ?? []) : [];
   const servers = await exposePorts(join(sockets.path, "ports"), ports, opened, user);
-  // With a unix socket, Claude Code accepts no other credential than an API key.
-  const usesPort = standIn.credential.type !== "api_key";
   const limits = { processes: PROCESSES, ...settings.sandbox?.limits, tmpMb: TMP_MB };
   const mounts = sessionMounts({
     folder: row.folder,
