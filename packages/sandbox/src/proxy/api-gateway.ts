@@ -20,7 +20,7 @@ export interface ApiGatewayOptions {
 export interface ApiGateway extends AsyncDisposable {
   readonly socket: string;
   /** Answers a request that came another way. */
-  handle(request: IncomingMessage, response: ServerResponse): void;
+  handle: (request: IncomingMessage, response: ServerResponse) => void;
 }
 
 const LIMITS: ApiGatewayLimits = {
