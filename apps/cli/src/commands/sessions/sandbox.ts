@@ -21,7 +21,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     sub("status", "Show whether sessions run in a sandbox, and what it covers.")
       .addOption(json())
       .action((_options: object, self: Command) => runner(self, status)),
-    "tandem sandbox",
+    "tandem sandbox status",
   );
   examples(
     ofSession(sub("hosts", "List refused and allowed hosts."), "only those of this session")
