@@ -92,7 +92,8 @@ describe("tandem doctor", () => {
   });
 
   test("warns of agents that run commands unasked without a sandbox, and so does status", async () => {
-    await using machine = await scratchMachine("llm: {}");
+    await using machine = await scratchMachine("llm: {}\nsandbox: { mode: off }");
+    await machine.run(["trust"]);
     await seedModels(machine);
     await machine.run(["agents", "add", "--name", "careful"]);
     expect((await machine.run(["doctor"])).stdout).not.toContain("without approval");
