@@ -11,6 +11,10 @@ import { sessionMachine } from "./testing/session-machine.ts";
 /** A machine with the real Claude Code behind a wrapper that records each start. */
 async function machineWithClaude() {
   const machine = await sessionMachine([always(text("Hello."))], "  provider: { backend: claude-code }\n");
+  // The wrapper writes outside of the session's folder.
+  const config = await readFile(`${machine.project}/tandem.yaml`, "utf8");
+  await machine.configure(`${config}sandbox: { mode: off }\n`);
+  await machine.trust();
   const word = machine.folder.join("started");
   const program = async (name: string, script: string, mode = 0o755): Promise<string> => {
     const file = machine.folder.join(name);

@@ -8,6 +8,7 @@ import { ApiError, sendApiError } from "./api-error.ts";
 import type { ApiOperation } from "./judge-api-request.ts";
 import type { ProxyLimits } from "./proxy-server.ts";
 import { type HeaderPair, headerPairs } from "./request-headers.ts";
+import { upstreamAgents, type UpstreamAgents } from "./upstream-agents.ts";
 import { secretFilter, secretsOf, withoutSecrets } from "./secret-filter.ts";
 
 /** Where requests go, and the real credential. */
@@ -43,21 +44,27 @@ const RETURNED =
 interface ForwarderOptions {
   upstream: () => Promise<ApiUpstream>;
   onUsage?: (usage: ApiUsage) => void;
+  /** The host's variables: its proxy and certificates. */
+  variables?: Readonly<Record<string, string | undefined>>;
   limits: ApiGatewayLimits;
 }
 
 /** Sends allowed requests to the API with the real credential, and streams the answers back. */
-export class ApiForwarder {
+export class ApiForwarder implements Disposable {
   readonly #options: ForwarderOptions;
+  readonly #agents: UpstreamAgents;
   readonly #open = new Set<ClientRequest>();
   #active = 0;
 
   constructor(options: ForwarderOptions) {
     this.#options = options;
+    this.#agents = upstreamAgents(options.variables ?? {});
   }
 
-  abort(): void {
+  /** Ends all requests. Takes no more. */
+  [Symbol.dispose](): void {
     for (const sent of this.#open) sent.destroy();
+    this.#agents[Symbol.dispose]();
   }
 
   async forward(request: IncomingMessage, response: ServerResponse, operation: ApiOperation): Promise<void> {
@@ -86,7 +93,7 @@ export class ApiForwarder {
       // Claude Code would retry a 5xx for minutes.
       throw new ApiError(401, error instanceof TandemError ? error.message : "The credential cannot be read.");
     });
-    const sent = openRequest(request, upstream);
+    const sent = openRequest(request, upstream, this.#agents);
     this.#open.add(sent);
     sent.once("close", () => this.#open.delete(sent));
     const { idleMs } = this.#options.limits;
@@ -150,12 +157,12 @@ export class ApiForwarder {
   }
 }
 
-/** Uses Node's global agents: they keep connections alive, and `compose` has set the host's proxy on them. */
-function openRequest(request: IncomingMessage, upstream: ApiUpstream): ClientRequest {
+function openRequest(request: IncomingMessage, upstream: ApiUpstream, agents: UpstreamAgents): ClientRequest {
   const base = URL.parse(upstream.baseUrl);
   if (!base || !/^https?:$/.test(base.protocol)) throw new ApiError(502, "The base URL of the API is not valid.");
   const send = base.protocol === "https:" ? httpsRequest : httpRequest;
   return send({
+    agent: agents.for(base.protocol),
     protocol: base.protocol,
     hostname: base.hostname.replaceAll(/^\[|\]$/g, ""),
     port: base.port === "" ? undefined : base.port,

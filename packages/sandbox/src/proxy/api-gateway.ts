@@ -13,6 +13,8 @@ export interface ApiGatewayOptions {
   /** The key or token that requests must have. A command of the agent does not get it; it could read it from a login's file. */
   clientSecret?: string;
   onUsage?: (usage: ApiUsage) => void;
+  /** The host's variables: its proxy and certificates. */
+  variables?: Readonly<Record<string, string | undefined>>;
   owner?: SocketOwner;
   limits?: Partial<ApiGatewayLimits>;
 }
@@ -59,7 +61,7 @@ export async function startApiGateway(options: ApiGatewayOptions): Promise<ApiGa
     socket: listening.path,
     handle,
     async [Symbol.asyncDispose]() {
-      forwarder.abort();
+      forwarder[Symbol.dispose]();
       await listening[Symbol.asyncDispose]();
     },
   };

@@ -1,10 +1,8 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { readdir, readFile, symlink, mkdir, unlink, writeFile } from "node:fs/promises";
-import { setGlobalProxyFromEnv } from "node:http";
 import { createServer, type AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
-import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { promisify } from "node:util";
 import { findExecutable } from "@tandem/claude-code";
 import { knownWall } from "@tandem/sandbox";
@@ -116,7 +114,6 @@ test.skipIf(!wall.on)("a login stays outside, where Claude Code refreshes it", a
   await using login = await setEngineStage([bash("sh show.sh"), text("done")], { proxy: true });
   await writeFile(join(login.folder, "show.sh"), "cat $CLAUDE_CONFIG_DIR/.credentials.json");
   const { variables } = login.rehearsal.proxy;
-  using _ = throughProxy(variables, await readFile(variables["NODE_EXTRA_CA_CERTS"] ?? "", "utf8"));
   const home = join(login.root, "home");
   const configDir = join(home, ".claude");
   const old = await madeUpLogin(configDir, { expiresAt: new Date(Date.now() + 60_000) });
@@ -138,9 +135,9 @@ test.skipIf(!wall.on)("a login stays outside, where Claude Code refreshes it", a
 test.skipIf(!wall.on)("a long-lived token stays outside", async () => {
   await using other = await setEngineStage([text("done")], { proxy: true });
   const { variables } = other.rehearsal.proxy;
-  using _ = throughProxy(variables, await readFile(variables["NODE_EXTRA_CA_CERTS"] ?? "", "utf8"));
   const credential = async () => ({ type: "oauth_token", token: "sk-ant-oat01-made-up" }) as const;
-  const running = await other.open({ sandbox: { mode: "require" }, credential });
+  const hostVariables = { PATH: process.env["PATH"], HOME: join(other.root, "home"), ...variables };
+  const running = await other.open({ sandbox: { mode: "require" }, credential, hostVariables });
   expect(textsOf(await running.turn(await running.session(), "Go."))).toEqual(["done"]);
   expect(other.rehearsal.modelRequests[0]!.headers["authorization"]).toBe("Bearer sk-ant-oat01-made-up");
   const account = other.rehearsal.requests.filter(({ path }) => path.startsWith("/api/claude_code/"));
@@ -234,19 +231,6 @@ test.skipIf(!wall.on)("if bubblewrap vanishes after the start, nothing runs with
     expect(stage.rehearsal.modelRequests).toEqual([]);
   }
 });
-
-/** The server's own requests go through the rehearsal's proxy, as `compose` arranges it for a user's. */
-function throughProxy(variables: Record<string, string>, certificate: string): Disposable {
-  const before = getCACertificates();
-  setDefaultCACertificates([...before, certificate]);
-  const restore = setGlobalProxyFromEnv(variables);
-  return {
-    [Symbol.dispose]() {
-      restore();
-      setDefaultCACertificates(before);
-    },
-  };
-}
 
 async function untilCommandRuns(bwrap: number): Promise<{ pid: number }[]> {
   const running = async () => (await processesInside(bwrap)).some(({ command }) => command === COMMAND);

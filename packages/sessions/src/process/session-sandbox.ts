@@ -70,7 +70,9 @@ export async function openSessionSandbox(
   const sockets = opened.use(await openSocketFolder(user));
   const api = join(sockets.path, "api.sock");
   const upstream = () => standIn.upstream();
-  const gateway = opened.use(await openApiGateway({ socket: api, upstream, clientSecret: standIn.secret, ...owner }));
+  const gateway = opened.use(
+    await openApiGateway({ socket: api, upstream, clientSecret: standIn.secret, variables: hostVariables, ...owner }),
+  );
   const hosts = new AllowedHosts(around.isAllowed);
   const onRefused = (refusal: EgressRefusal): void => {
     if (!OWN_HOSTS.has(refusal.host)) around.onRefused(refusal);
