@@ -7,7 +7,7 @@ import type { SandboxOverview } from "./sandbox-overview.ts";
 /** Exists once the server has said that the sandbox is on. */
 const MARK = "sandbox-announced";
 
-/** A sentence for the first start with a sandbox that nobody asked for, as after an upgrade. Undefined afterwards. */
+/** A sentence for the first start with a sandbox that no setting asked for, as after an upgrade. Undefined afterwards. */
 export async function sandboxNotice(
   env: Variables,
   settings: readonly Setting[],
@@ -21,7 +21,7 @@ export async function sandboxNotice(
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return undefined;
   }
   return (
-    "Sessions run in a sandbox now: they see their folder, none of your secrets, and allowed hosts only. " +
+    "Sessions run in a sandbox by default: they see their folder, none of your secrets, and allowed hosts only. " +
     "`tandem sandbox` shows it; `tandem config set sandbox.mode off` turns it off."
   );
 }
