@@ -137,6 +137,16 @@ describe("a folder that an agent prepared", () => {
     expect(() => gitMounts(repository)).toThrow(expect.objectContaining({ code: "sandbox_link" }));
   });
 
+  test("cannot block the server with a pipe", () => {
+    const folder = join(base, "agent");
+    mkdirSync(join(folder, "worktrees/x"), { recursive: true });
+    execFileSync("mkfifo", [join(folder, ".git"), join(folder, "worktrees/x/gitdir")]);
+    expect(gitMounts(folder)).toEqual([]);
+    rmSync(join(folder, ".git"));
+    writeFileSync(join(folder, ".git"), `gitdir: ${join(folder, "worktrees/x")}\n`);
+    expect(gitMounts(folder)).toEqual([]);
+  });
+
   test("cannot link a submodule's repository", () => {
     const other = join(secret(), "bare");
     git(base, "init", "-q", "--bare", other);

@@ -1,4 +1,16 @@
-import { existsSync, globSync, lstatSync, mkdirSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  globSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+} from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { SandboxError } from "./sandbox-error.ts";
 import type { Mount } from "./sandbox-plan.ts";
@@ -8,6 +20,7 @@ const FOLDERS = ["hooks", "info"];
 const FILES = ["config", "config.worktree"];
 /** Repositories of submodules, which may be nested. */
 const SUBMODULES = ["modules/**/config"];
+const MAX_POINTER_BYTES = 8_192;
 
 /**
  * The repository of a folder: writable, so that the agent can commit, but with read-only hooks and configuration. A mount of
@@ -83,15 +96,27 @@ interface Worktree {
  */
 function worktreeOf(entry: string): Worktree | undefined {
   try {
-    const git = resolve(dirname(entry), /^gitdir: (.+)$/m.exec(readFileSync(entry, "utf8"))![1]!);
+    const git = resolve(dirname(entry), /^gitdir: (.+)$/m.exec(readPointer(entry))![1]!);
     const common = dirname(dirname(git));
     const isReal = realpathSync(git) === git && basename(dirname(git)) === "worktrees";
-    const isKnown = realpathSync(readFileSync(join(git, "gitdir"), "utf8").trim()) === realpathSync(entry);
-    const isCommon = resolve(git, readFileSync(join(git, "commondir"), "utf8").trim()) === common;
+    const isKnown = realpathSync(readPointer(join(git, "gitdir")).trim()) === realpathSync(entry);
+    const isCommon = resolve(git, readPointer(join(git, "commondir")).trim()) === common;
     return isReal && isKnown && isCommon && isRepository(common) ? { git, common } : undefined;
   } catch {
     // Not a worktree: a submodule, a broken file, or something else.
     return undefined;
+  }
+}
+
+/** The agent may have made a pipe or an endless file of it, which would block or fill the whole server. */
+function readPointer(path: string): string {
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const found = fstatSync(descriptor);
+    if (!found.isFile() || found.size > MAX_POINTER_BYTES) throw new Error(`${path} is not a small file.`);
+    return readFileSync(descriptor, "utf8");
+  } finally {
+    closeSync(descriptor);
   }
 }
 
