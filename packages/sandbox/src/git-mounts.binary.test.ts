@@ -78,6 +78,7 @@ describe.skipIf(!wall.on)("in a sandbox", () => {
       `echo x >${repository}/.git/worktrees/other/HEAD`,
       `echo x >${repository}/.git/worktrees/tree/gitdir`,
       "echo 'gitdir: /' >.git",
+      `mv ${repository}/.git/worktrees ${repository}/.git/old`,
       "mv .git old",
     ]) {
       expect(await run(folder, attack), attack).not.toMatchObject({ code: 0 });
@@ -89,7 +90,14 @@ describe.skipIf(!wall.on)("in a sandbox", () => {
     git(base, "init", "-q", library);
     commit(library);
     git(repository, "submodule", "--quiet", "add", library, "lib");
-    for (const attack of ["git -C lib config core.fsmonitor x", "echo x >.git/modules/lib/hooks/pre-commit"]) {
+    const work = "cd lib; git commit -q --allow-empty -m two; cd ..; git add lib; git commit -qm three; git gc -q";
+    expect(await run(repository, work)).toMatchObject({ code: 0 });
+    for (const attack of [
+      "git -C lib config core.fsmonitor x",
+      "echo x >.git/modules/lib/hooks/pre-commit",
+      "mv .git/modules/lib .git/modules/old",
+      "mv .git/modules .git/old",
+    ]) {
       expect(await run(repository, attack), attack).not.toMatchObject({ code: 0 });
     }
   });

@@ -44,29 +44,42 @@ function repositoryMounts(git: string): Mount[] {
   }
   const protectedPaths = [...FOLDERS, ...FILES].map((name) => join(git, name)).filter(isThere);
   return [
-    { from: git, access: "write" },
+    writable(git),
     ...protectedPaths.map(readOnly),
     ...submoduleMounts(git),
     ...otherWorktrees(git),
   ];
 }
 
-const submoduleMounts = (git: string): Mount[] =>
-  globSync(SUBMODULES, { cwd: git })
+/**
+ * Each folder on the way is a mount, too: a folder that only contains mounts can be renamed, and replaced by a copy without
+ * them.
+ */
+function submoduleMounts(git: string): Mount[] {
+  const modules = globSync(SUBMODULES, { cwd: git })
     .map((file) => dirname(join(git, file)))
-    .filter((module) => isRepository(module) && realpathSync(module) === module)
-    .flatMap((module) =>
+    .filter((module) => isRepository(module) && realpathSync(module) === module);
+  const folders = new Set(modules.flatMap((module) => foldersBetween(git, module)));
+  return [
+    ...[...folders].sort((a, b) => a.length - b.length).map(writable),
+    ...modules.flatMap((module) =>
       ["config", "hooks"]
         .map((name) => join(module, name))
         .filter(isThere)
         .map(readOnly),
-    );
+    ),
+  ];
+}
+
+/** The folder and those above it, up to `top` without it. */
+const foldersBetween = (top: string, folder: string): string[] =>
+  folder === top ? [] : [...foldersBetween(top, dirname(folder)), folder];
 
 /** Commits need the common folder: objects, refs and logs are shared. */
 function worktreeMounts(entry: string, { git, common }: Worktree): Mount[] {
   return [
     ...repositoryMounts(common),
-    { from: git, access: "write" },
+    writable(git),
     ...["gitdir", "commondir", "config.worktree"]
       .map((name) => join(git, name))
       .filter(isThere)
@@ -78,10 +91,14 @@ function worktreeMounts(entry: string, { git, common }: Worktree): Mount[] {
 /** Inside, the folders of other worktrees do not exist, and git would prune their entries. */
 const otherWorktrees = (git: string): Mount[] =>
   isThere(join(git, "worktrees"))
-    ? readdirSync(join(git, "worktrees"))
-        .map((name) => join(git, "worktrees", name))
-        .filter(isThere)
-        .map(readOnly)
+    ? [
+        // As above: nothing may take the place of the entries.
+        writable(join(git, "worktrees")),
+        ...readdirSync(join(git, "worktrees"))
+          .map((name) => join(git, "worktrees", name))
+          .filter(isThere)
+          .map(readOnly),
+      ]
     : [];
 
 interface Worktree {
@@ -128,6 +145,8 @@ function isThere(path: string): boolean {
   if (found?.isSymbolicLink()) throw linked(path);
   return found !== undefined;
 }
+
+const writable = (from: string): Mount => ({ from, access: "write" });
 
 const readOnly = (from: string): Mount => ({ from, access: "read" });
 
