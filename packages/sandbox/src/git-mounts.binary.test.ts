@@ -60,9 +60,15 @@ describe.skipIf(!wall.on)("in a sandbox", () => {
       "echo x >.git/hooks/pre-commit",
       "rm -rf .git/hooks",
       "mv .git old",
+      "echo ../other >.git/commondir",
+      "rm .git/commondir",
     ]) {
       expect(await run(repository, attack), attack).not.toMatchObject({ code: 0 });
     }
+    // Outside, too.
+    git(repository, "worktree", "add", "-q", join(base, "tree"));
+    expect(git(repository, "worktree", "list").split("\n")[0]).toMatch(/^\S+\/repository /);
+    expect(git(repository, "status", "--porcelain")).toBe("");
   });
 
   test("git works in a worktree, which cannot touch the repository's configuration or other worktrees", async () => {
@@ -97,9 +103,14 @@ describe.skipIf(!wall.on)("in a sandbox", () => {
       "echo x >.git/modules/lib/hooks/pre-commit",
       "mv .git/modules/lib .git/modules/old",
       "mv .git/modules .git/old",
+      "echo ../other >.git/modules/lib/commondir",
     ]) {
       expect(await run(repository, attack), attack).not.toMatchObject({ code: 0 });
     }
+    expect(git(repository, "submodule", "status")).toMatch(/^ \w+ lib/);
+    git(repository, "submodule", "deinit", "-q", "lib");
+    git(repository, "submodule", "--quiet", "update", "--init");
+    expect(git(repository, "status", "--porcelain")).toBe("");
   });
 });
 
@@ -142,6 +153,11 @@ describe("a folder that an agent prepared", () => {
   test("cannot link its repository", () => {
     renameSync(join(repository, ".git"), join(base, "moved"));
     symlinkSync(join(base, "moved"), join(repository, ".git"));
+    expect(() => gitMounts(repository)).toThrow(expect.objectContaining({ code: "sandbox_link" }));
+  });
+
+  test("cannot name the configuration of another repository", () => {
+    writeFileSync(join(repository, ".git/commondir"), "../other\n");
     expect(() => gitMounts(repository)).toThrow(expect.objectContaining({ code: "sandbox_link" }));
   });
 

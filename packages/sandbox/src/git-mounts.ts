@@ -10,6 +10,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  writeFileSync,
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { SandboxError } from "./sandbox-error.ts";
@@ -17,7 +18,7 @@ import type { Mount } from "./sandbox-plan.ts";
 
 /** Git runs programs that these name, also when a person runs it outside. `info` has attributes, which choose filters. */
 const FOLDERS = ["hooks", "info"];
-const FILES = ["config", "config.worktree"];
+const FILES = ["config", "config.worktree", "commondir"];
 /** Repositories of submodules, which may be nested. */
 const SUBMODULES = ["modules/**/config"];
 const MAX_POINTER_BYTES = 8_192;
@@ -40,8 +41,9 @@ export function gitMounts(folder: string): Mount[] {
 function repositoryMounts(git: string): Mount[] {
   for (const name of FOLDERS) {
     // A folder that does not exist cannot be protected: the agent would create it.
-    if (!isThere(join(git, name))) mkdirSync(join(git, name));
+    if (!isThere(join(git, name))) mkdirSync(join(git, name), { recursive: true });
   }
+  pinConfiguration(git);
   const protectedPaths = [...FOLDERS, ...FILES].map((name) => join(git, name)).filter(isThere);
   return [
     writable(git),
@@ -52,6 +54,25 @@ function repositoryMounts(git: string): Mount[] {
 }
 
 /**
+ * Git reads the configuration of the folder that `commondir` names, also outside of worktrees. A file that names this folder
+ * changes nothing, and keeps the agent from creating another.
+ */
+function pinConfiguration(git: string): void {
+  const file = join(git, "commondir");
+  try {
+    writeFileSync(file, ".\n", { flag: "wx" });
+    return;
+  } catch {
+    // It is there, or nobody can write here.
+  }
+  if (!isThere(file)) return;
+  if (resolve(git, readPointer(file).trim()) === git) return;
+  throw new SandboxError("sandbox_link", `${file} names the configuration of another repository.`, {
+    fix: "Delete this file: git makes it in worktrees only.",
+  });
+}
+
+/**
  * Each folder on the way is a mount, too: a folder that only contains mounts can be renamed, and replaced by a copy without
  * them.
  */
@@ -59,11 +80,12 @@ function submoduleMounts(git: string): Mount[] {
   const modules = globSync(SUBMODULES, { cwd: git })
     .map((file) => dirname(join(git, file)))
     .filter((module) => isRepository(module) && realpathSync(module) === module);
+  for (const module of modules) pinConfiguration(module);
   const folders = new Set(modules.flatMap((module) => foldersBetween(git, module)));
   return [
     ...[...folders].sort((a, b) => a.length - b.length).map(writable),
     ...modules.flatMap((module) =>
-      ["config", "hooks"]
+      ["config", "hooks", "commondir"]
         .map((name) => join(module, name))
         .filter(isThere)
         .map(readOnly),
