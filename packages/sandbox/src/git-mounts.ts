@@ -45,12 +45,7 @@ function repositoryMounts(git: string): Mount[] {
   }
   pinConfiguration(git);
   const protectedPaths = [...FOLDERS, ...FILES].map((name) => join(git, name)).filter(isThere);
-  return [
-    writable(git),
-    ...protectedPaths.map(readOnly),
-    ...submoduleMounts(git),
-    ...otherWorktrees(git),
-  ];
+  return [writable(git), ...protectedPaths.map(readOnly), ...submoduleMounts(git), ...otherWorktrees(git)];
 }
 
 /**

@@ -1,5 +1,5 @@
-import { readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { readSmallFile } from "./read-small-file.ts";
 
 /** The checked-out branch of the folder's repository. Undefined without a repository or with a detached HEAD. */
 export async function branchOf(folder: string): Promise<string | undefined> {
@@ -13,13 +13,13 @@ export async function branchOf(folder: string): Promise<string | undefined> {
 /** Reads files instead of running git, because it is done at the end of every turn. */
 async function headOf(git: string): Promise<string | undefined> {
   try {
-    return await readFile(join(git, "HEAD"), "utf8");
+    return await readSmallFile(join(git, "HEAD"));
   } catch {
     // A worktree has a file that names its git directory.
-    const text = await readFile(git, "utf8").catch(() => "");
+    const text = await readSmallFile(git).catch(() => "");
     const linked = /^gitdir: (.+)$/m.exec(text)?.[1]?.trim();
     return linked === undefined
       ? undefined
-      : readFile(join(resolve(dirname(git), linked), "HEAD"), "utf8").catch(() => "");
+      : readSmallFile(join(resolve(dirname(git), linked), "HEAD")).catch(() => "");
   }
 }

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { RequestError, TandemError } from "@tandem/protocol";
 import { bringInside } from "./change-inside.ts";
 import { git, GitFailed, runGit, type GitOptions, type GitToken } from "./git.ts";
+import { readSmallFile } from "./read-small-file.ts";
 
 /** The owner of a clone, in its git folder. */
 const MARK = "tandem-resource";
@@ -79,7 +80,7 @@ async function removeLeft(scratch: string): Promise<void> {
 /** The commit of a clone that `owner` has made before; undefined if there is none. */
 export async function findClone(root: string, path: string, owner: string): Promise<string | undefined> {
   const folder = join(root, path);
-  const mark = await readFile(join(folder, ".git", MARK), "utf8").catch(() => "");
+  const mark = await readSmallFile(join(folder, ".git", MARK)).catch(() => "");
   return mark.trim() === owner ? headOf(folder) : undefined;
 }
 

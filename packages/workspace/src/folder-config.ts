@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { opendir, readFile, realpath, type FileHandle } from "node:fs/promises";
+import { opendir, realpath, type FileHandle } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { RequestError } from "@tandem/protocol";
 import { openFound } from "./open-inside.ts";
+import { readSmallFile } from "./read-small-file.ts";
 
 /** More than people write by hand. Larger configuration cannot be reviewed, so it is never trusted. */
 const MAX_FILES = 5_000;
@@ -123,12 +124,12 @@ async function readExactly(handle: FileHandle, size: number, path: string): Prom
 export async function mainFolderOf(path: string): Promise<string | undefined> {
   try {
     const folder = await realpath(path);
-    const [, place] = /^gitdir: (.+)\n?$/.exec(await readFile(join(folder, ".git"), "utf8")) ?? [];
+    const [, place] = /^gitdir: (.+)\n?$/.exec(await readSmallFile(join(folder, ".git"))) ?? [];
     if (place === undefined) return undefined;
     const admin = await realpath(resolve(folder, place));
-    const known = resolve(admin, (await readFile(join(admin, "gitdir"), "utf8")).trim());
+    const known = resolve(admin, (await readSmallFile(join(admin, "gitdir"))).trim());
     if ((await realpath(dirname(known))) !== folder) return undefined;
-    const common = await realpath(resolve(admin, (await readFile(join(admin, "commondir"), "utf8")).trim()));
+    const common = await realpath(resolve(admin, (await readSmallFile(join(admin, "commondir"))).trim()));
     // Both pointers may be in the folder itself, but only the repository's owner can write there.
     return dirname(admin) === join(common, "worktrees") ? dirname(common) : undefined;
   } catch {

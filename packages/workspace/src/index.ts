@@ -19,6 +19,7 @@ export { isInside } from "./is-inside.ts";
 export { listFolder, type FolderEntry } from "./list-folder.ts";
 export { parseRemote, RemoteClones, remoteVariables, type GitRemote } from "./remote-clones.ts";
 export { readBytesInside, readInside, type FileContent } from "./read-inside.ts";
+export { readSmallFile } from "./read-small-file.ts";
 export { createScratchFolder, removeFolder } from "./scratch-folder.ts";
 export { searchFolder, type SearchHit, type SearchQuery } from "./search-folder.ts";
 export { createWorktree, removeWorktree, type Worktree } from "./worktree.ts";

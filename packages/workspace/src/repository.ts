@@ -1,7 +1,8 @@
-import { lstat, readFile, realpath, stat } from "node:fs/promises";
+import { lstat, realpath, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { RequestError } from "@tandem/protocol";
 import { isInside } from "./is-inside.ts";
+import { readSmallFile } from "./read-small-file.ts";
 import { makeView } from "./repository-view.ts";
 
 /** A git folder whose history really belongs to it. */
@@ -105,7 +106,7 @@ async function commonDirOf(gitDir: string): Promise<string | undefined> {
 
 async function readPointer(path: string, prefix: string): Promise<string | undefined> {
   if (!(await lstat(path).catch(() => undefined))?.isFile()) return undefined;
-  const text = (await readFile(path, "utf8").catch(() => "")).trimEnd();
+  const text = (await readSmallFile(path).catch(() => "")).trimEnd();
   return text.startsWith(prefix) && text.length > prefix.length ? text.slice(prefix.length) : undefined;
 }
 

@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, sep } from "node:path";
 import {
   keptRule,
@@ -14,6 +13,7 @@ import {
   type Verdict,
 } from "@tandem/protocol";
 import { recordPages, type Records } from "@tandem/storage";
+import { readSmallFile } from "@tandem/workspace";
 import { z } from "zod";
 import {
   decide,
@@ -322,10 +322,10 @@ async function projectsOf(path: string, stateFolder: string): Promise<string[]> 
   const folder = realPath(path) ?? path;
   const made = await worktreeAt(stateFolder, folder);
   if (made) return [folder, realPath(made.repository) ?? made.repository];
-  const link = await readFile(join(folder, ".git"), "utf8").catch(() => "");
+  const link = await readSmallFile(join(folder, ".git")).catch(() => "");
   const [, main, name] = /^gitdir: (.+)[/\\]\.git[/\\]worktrees[/\\]([^/\\]+?)\s*$/.exec(link) ?? [];
   if (main === undefined || name === undefined) return [folder];
-  const back = await readFile(join(main, ".git", "worktrees", name, "gitdir"), "utf8").catch(() => "");
+  const back = await readSmallFile(join(main, ".git", "worktrees", name, "gitdir")).catch(() => "");
   const isKnown = realPath(dirname(back.trim())) === folder;
   return isKnown ? [folder, realPath(main) ?? main] : [folder];
 }

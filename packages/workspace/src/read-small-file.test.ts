@@ -1,0 +1,35 @@
+import { execFileSync } from "node:child_process";
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { branchOf } from "./branch-of.ts";
+import { mainFolderOf } from "./folder-config.ts";
+import { readSmallFile } from "./read-small-file.ts";
+import { findRepository } from "./repository.ts";
+
+let folder: string;
+beforeEach(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), "tandem-small-")));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+test.skipIf(process.platform === "win32")("a pipe in place of .git or its HEAD blocks nothing", async () => {
+  execFileSync("mkfifo", [join(folder, ".git")]);
+  expect(await branchOf(folder)).toBe(undefined);
+  expect(await mainFolderOf(folder)).toBe(undefined);
+  expect(await findRepository(folder)).toBe(undefined);
+  await rm(join(folder, ".git"));
+  await mkdir(join(folder, ".git"));
+  execFileSync("mkfifo", [join(folder, ".git/HEAD"), join(folder, ".git/commondir")]);
+  expect(await branchOf(folder)).toBe(undefined);
+  expect(await findRepository(folder)).toBe(undefined);
+});
+
+test("reads small files only", async () => {
+  await writeFile(join(folder, "HEAD"), "ref: refs/heads/main\n");
+  expect(await readSmallFile(join(folder, "HEAD"))).toBe("ref: refs/heads/main\n");
+  await writeFile(join(folder, "large"), "x".repeat(10_000));
+  await symlink("/dev/zero", join(folder, "endless"));
+  for (const name of ["large", "endless", "."]) await expect(readSmallFile(join(folder, name)), name).rejects.toThrow();
+});
