@@ -46,14 +46,23 @@ const asOnHost = (folder: string): Mount =>
 
 /** One user with its group, so that programs find a name for them. */
 function accountFiles(home: string, user: OsUser | undefined): Mount[] {
-  const own = userInfo();
+  const own = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
   const { uid, gid } = user ?? own;
-  const name = uid === own.uid ? own.username : "agent";
+  const name = uid === own.uid ? ownName() : "agent";
   const nobody = uid === 65534 ? "" : "nobody:x:65534:65534:nobody:/nonexistent:/bin/false\n";
   return [
     { text: `${name}:x:${uid}:${gid}:${name}:${home}:/bin/sh\n${nobody}`, at: "/etc/passwd" },
     { text: `${name}:x:${gid}:\n`, at: "/etc/group" },
   ];
+}
+
+/** Containers often run with a number that no account has. */
+function ownName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return "agent";
+  }
 }
 
 /** In the system's file: the user's own file inside stays free for the agent. */
