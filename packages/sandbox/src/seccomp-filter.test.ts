@@ -56,6 +56,7 @@ describe.each<
     ["unshare", call.unshare, [], "error 1"],
     ["mount", call.mount, [], "error 1"],
     ["keyctl", call.keyctl, [], "error 1"],
+    ["a descriptor of another process", 438, [], "error 1"],
     ["io_uring", 425, [], "error 38"],
     ["an executable file", call.fchmodat, [0, 0, 0o755], ALLOWED],
     ["a shared folder", call.fchmodat, [0, 0, 0o2775], ALLOWED],

@@ -28,6 +28,11 @@ const DENIED: readonly [name: string, x64: number | undefined, arm64: number | u
   ["open_by_handle_at", 304, 265],
   ["unshare", 272, 97],
   ["setns", 308, 268],
+  // A command of the agent could take over Claude Code, and write to its host in its name.
+  ["ptrace", 101, 117],
+  ["process_vm_readv", 310, 270],
+  ["process_vm_writev", 311, 271],
+  ["pidfd_getfd", 438, 438],
   ["add_key", 248, 217],
   ["request_key", 249, 218],
   ["keyctl", 250, 219],

@@ -128,6 +128,11 @@ export const ESCAPE_ATTEMPTS: readonly Attempt[] = [
     script: () => perl("exit(socket(S, 17, 3, 0) ? 0 : 1)"),
     needsRoot: true,
   },
+  {
+    name: "attach to a process inside",
+    dependsOnKernel: true,
+    script: () => `sleep 60 & p=$!; P=$p ${call(calls(101, 117), 0x4206, "$ENV{P} + 0", 0, 0)}; r=$?; kill $p; exit $r`,
+  },
   { name: "make an io_uring", dependsOnKernel: true, script: () => call(425, 1, "$b") },
   { name: "use the kernel's keyring", dependsOnKernel: true, script: () => call(calls(250, 219), 0, -3, 1) },
   {
