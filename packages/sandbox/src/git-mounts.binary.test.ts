@@ -164,7 +164,7 @@ describe("a folder that an agent prepared", () => {
   test("cannot block the server with a pipe", () => {
     const folder = join(base, "agent");
     mkdirSync(join(folder, "worktrees/x"), { recursive: true });
-    execFileSync("mkfifo", [join(folder, ".git"), join(folder, "worktrees/x/gitdir")]);
+    execFileSync("sh", ["-c", "mkfifo .git worktrees/x/gitdir"], { cwd: folder });
     expect(gitMounts(folder)).toEqual([]);
     rmSync(join(folder, ".git"));
     writeFileSync(join(folder, ".git"), `gitdir: ${join(folder, "worktrees/x")}\n`);

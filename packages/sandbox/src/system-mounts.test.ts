@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import { systemMounts } from "./system-mounts.ts";
 
 vi.mock("node:os", async (original) => ({
-  ...(await original<typeof import("node:os")>()),
+  ...(await original<object>()),
   userInfo: () => {
     throw new Error("uv_os_get_passwd returned ENOENT");
   },
