@@ -57,9 +57,9 @@ function accountFiles(home: string, user: OsUser | undefined): Mount[] {
 }
 
 /** Containers often run with a number that no account has. */
-function ownName(): string {
+export function ownName(read = () => userInfo().username): string {
   try {
-    return userInfo().username;
+    return read();
   } catch {
     return "agent";
   }
