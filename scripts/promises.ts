@@ -257,8 +257,12 @@ export const README_PROMISES: readonly ReadmePromise[] = [
   },
   {
     claim:
-      "No telemetry and no update check. A server connects only to the model's API and to addresses that you configure or your programs name in a request.",
+      "No telemetry and no update check. A server connects only to the model's API, to addresses that you configure or your programs name in a request, and for a session to hosts that its sandbox allows.",
     tests: [
+      [
+        "packages/sandbox/src/proxy/egress.test.ts",
+        "a host that is not allowed is not resolved, and the refusal says how to allow it",
+      ],
       [
         "apps/cli/src/commands/server/up.binary.test.ts",
         "starts without a login in its own home, is found by other commands, and connects to no other machine",

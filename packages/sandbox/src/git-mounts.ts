@@ -58,7 +58,7 @@ function pinConfiguration(git: string): void {
     writeFileSync(file, ".\n", { flag: "wx" });
     return;
   } catch {
-    // It is there, or nobody can write here.
+    // It exists already, or the folder cannot be written.
   }
   if (!isThere(file)) return;
   if (resolve(git, readPointer(file).trim()) === git) return;

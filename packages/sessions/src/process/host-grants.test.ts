@@ -26,7 +26,7 @@ beforeEach(() => {
   clock = new TestClock();
 });
 
-const ids = () => ({ id: `sesn_${number}`, folder: `/work/${number}`, environmentId: "env_local" });
+const ids = () => ({ id: `sesn_${number}`, folder: `/srv/${number}`, environmentId: "env_local" });
 const open = (): HostGrants =>
   new HostGrants({
     records: store.records,
