@@ -18,6 +18,8 @@ export interface SandboxedCommand {
   env: Readonly<Record<string, string | undefined>>;
   /** The descriptor on which bubblewrap reports the pid of the namespace's init. */
   statusDescriptor: number;
+  /** The program starts when this descriptor has data. */
+  blockDescriptor?: number;
   /** The first of the free descriptors, for `feeds`. */
   firstDescriptor: number;
 }
@@ -32,18 +34,22 @@ export interface SandboxStart {
   feeds: readonly { descriptor: number; bytes: Buffer }[];
 }
 
-/** Starts the relays, waits until they listen, and replaces itself by the program. Relays inherit no pipe of the program. */
+/**
+ * Starts the relays, waits until those with an address in `$3` listen (there are `$2` of them), and replaces itself by the
+ * program. Relays inherit no pipe of the program.
+ */
 const RELAY_START = `
-n=$1; shift
+n=$1; k=$2; w=$3; shift 3
 while [ "$n" -gt 0 ]; do
   "$1" "$2" "$3" </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
-  i=0; h=$4
-  [ "$h" = - ] && i=999
-  while [ "$i" -lt 200 ]; do
-    while read -r _ l _ s _; do [ "$l" = "$h" ] && [ "$s" = 0A ] && i=999; done </proc/net/tcp
-    [ "$i" -lt 200 ] && i=$((i+1)) && sleep 0.01
-  done
-  shift 4; n=$((n-1))
+  shift 3; n=$((n-1))
+done
+i=0
+while [ "$k" -gt 0 ] && [ "$i" -lt 200 ]; do
+  m=0
+  while read -r _ l _ s _; do case " $w " in *" $l "*) [ "$s" = 0A ] && m=$((m+1));; esac; done </proc/net/tcp
+  [ "$m" -ge "$k" ] && break
+  i=$((i+1)); sleep 0.01
 done
 exec "$@"`;
 
@@ -71,6 +77,7 @@ export function inSandbox(wall: WallOn, plan: SandboxPlan, command: SandboxedCom
     ...wallFlags(wall),
     "--json-status-fd",
     String(command.statusDescriptor),
+    ...(command.blockDescriptor === undefined ? [] : ["--block-fd", String(command.blockDescriptor)]),
     "--seccomp",
     feed(seccompFilter(wall.processor)),
     ...Object.entries(command.env).flatMap(([name, value]) => (value === undefined ? [] : ["--setenv", name, value])),
@@ -114,16 +121,14 @@ function mountFlags(mount: Mount, feed: (bytes: Buffer) => string): string[] {
 function relayStart({ socat }: WallOn, { relays, exposed = [] }: SandboxPlan): string[] {
   if (socat === undefined || relays.length + exposed.length === 0) return [];
   const each = [
-    ...relays.flatMap(({ port, to }) => [
-      socat,
-      `TCP-LISTEN:${port},bind=127.0.0.1,fork,reuseaddr`,
-      `UNIX-CONNECT:${to}`,
-      listening(port),
-    ]),
+    ...relays.map(({ port, to }) => [`TCP-LISTEN:${port},bind=127.0.0.1,fork,reuseaddr`, `UNIX-CONNECT:${to}`]),
     // Nothing connects to them before the program runs a server.
-    ...exposed.flatMap(({ at, port }) => [socat, `UNIX-LISTEN:${at},fork,unlink-early`, `TCP:127.0.0.1:${port}`, "-"]),
+    ...exposed.map(({ at, port }) => [`UNIX-LISTEN:${at},fork,unlink-early`, `TCP:127.0.0.1:${port}`]),
   ];
-  return ["/bin/sh", "-c", RELAY_START, "sh", String(relays.length + exposed.length), ...each];
+  const awaited = relays.filter(({ isLate }) => !isLate).map(({ port }) => listening(port));
+  const counts = [each.length, awaited.length].map(String);
+  const commands = each.flatMap((ends) => [socat, ...ends]);
+  return ["/bin/sh", "-c", RELAY_START, "sh", ...counts, awaited.join(" "), ...commands];
 }
 
 /** 127.0.0.1:PORT in the format of /proc/net/tcp, in the byte order of x64 and arm64. */

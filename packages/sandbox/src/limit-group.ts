@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { SandboxLimits } from "./sandbox-plan.ts";
 
@@ -16,8 +17,8 @@ export interface GroupParent {
 
 /** A control group of the kernel. It limits all processes of a sandbox together, also those of root. */
 export interface LimitGroup {
-  /** Must be called before the process starts others. */
-  add(pid: number): void;
+  /** Must be complete before the process starts others. The kernel may take some 10 ms for it. */
+  add(pid: number): Promise<void>;
   /** Removes the group. All its processes must have ended. */
   close(): void;
 }
@@ -47,7 +48,7 @@ export function openLimitGroup(limits: SandboxLimits, parent = groupParent()): L
     return undefined;
   }
   return {
-    add: (pid) => writeFileSync(join(group, "cgroup.procs"), String(pid)),
+    add: (pid) => writeFile(join(group, "cgroup.procs"), String(pid)),
     close: () => removeGroup(group),
   };
 }

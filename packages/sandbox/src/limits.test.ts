@@ -32,11 +32,11 @@ test("prlimit sets the limits of the plan, and forbids core dumps", () => {
   expect(limitFlags(wall, limits)).toEqual([]);
 });
 
-test("a control group gets the limits that the machine has controllers for", () => {
+test("a control group gets the limits that the machine has controllers for", async () => {
   const folder = mkdtempSync(join(tmpdir(), "tandem-groups-"));
   const parent: GroupParent = { folder, controllers: ["pids"] };
   expect(openLimitGroup({ tmpMb: 1 }, parent)).toBeUndefined();
-  openLimitGroup({ tmpMb: 1, processes: 9, memoryMb: 64 }, parent)!.add(42);
+  await openLimitGroup({ tmpMb: 1, processes: 9, memoryMb: 64 }, parent)!.add(42);
   const [group = ""] = readdirSync(folder);
   expect(readFileSync(join(folder, group, "pids.max"), "utf8")).toBe("9");
   expect(readFileSync(join(folder, group, "cgroup.procs"), "utf8")).toBe("42");

@@ -43,8 +43,8 @@ export interface SandboxPlan {
   mounts: readonly Mount[];
   /** Unix sockets of the host, with their path inside (`/run/tandem/api.sock`). */
   sockets: readonly { from: string; at: string }[];
-  /** Ports of 127.0.0.1 inside. Each leads to a socket inside. */
-  relays: readonly { port: number; to: string }[];
+  /** Ports of 127.0.0.1 inside. Each leads to a socket inside. The program does not wait for late ones when it starts. */
+  relays: readonly { port: number; to: string; isLate?: boolean }[];
   /** Sockets that programs outside connect to, in a writable mount. Each leads to a port of 127.0.0.1 inside. */
   exposed?: readonly { at: string; port: number }[];
   limits: SandboxLimits;

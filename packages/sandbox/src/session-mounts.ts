@@ -1,5 +1,7 @@
-import { execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { isBelow } from "./check-destinations.ts";
 import { gitMounts } from "./git-mounts.ts";
 import { SandboxError } from "./sandbox-error.ts";
@@ -64,19 +66,21 @@ const tooMuch = (path: string, why: string): SandboxError =>
   });
 
 /** The user's name and email for commits. Nothing else of the user's git configuration goes inside. */
-export function gitIdentity(variables: Readonly<Record<string, string | undefined>>): Identity {
+export async function gitIdentity(variables: Readonly<Record<string, string | undefined>>): Promise<Identity> {
   const { PATH, HOME, XDG_CONFIG_HOME } = variables;
-  const read = (key: string): string | undefined => {
-    try {
-      const options = { encoding: "utf8", cwd: "/", timeout: GIT_MS, env: { PATH, HOME, XDG_CONFIG_HOME } } as const;
-      return (
-        execFileSync("git", ["config", "--global", "--get", key], { ...options, stdio: "pipe" }).trim() || undefined
-      );
-    } catch {
-      // Not set, or git is not installed.
-      return undefined;
-    }
-  };
-  const [name, email] = [read("user.name"), read("user.email")];
+  const files = [join(HOME ?? "", ".gitconfig"), join(XDG_CONFIG_HOME || join(HOME ?? "", ".config"), "git", "config")];
+  // Starting git takes milliseconds of each session's start.
+  if (!files.some((file) => existsSync(file))) return {};
+  const options = { cwd: "/", timeout: GIT_MS, env: { PATH, HOME, XDG_CONFIG_HOME } };
+  const args = ["config", "--global", "--null", "--get-regexp", "^user\\.(name|email)$"];
+  // Not set, or git is not installed.
+  const { stdout } = await promisify(execFile)("git", args, options).catch(() => ({ stdout: "" }));
+  const lines = stdout.split("\0").map((line): [string, string] => {
+    const [key = "", ...value] = line.split("\n");
+    return [key, value.join("\n").trim()];
+  });
+  // The last one counts, as in git.
+  const last = (key: string): string | undefined => lines.findLast(([each]) => each === key)?.[1] || undefined;
+  const [name, email] = [last("user.name"), last("user.email")];
   return { ...(name !== undefined && { name }), ...(email !== undefined && { email }) };
 }

@@ -1,4 +1,4 @@
-import { existsSync, globSync, lstatSync, readlinkSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readlinkSync } from "node:fs";
 import { userInfo } from "node:os";
 import type { Mount, OsUser } from "./sandbox-plan.ts";
 
@@ -14,7 +14,7 @@ const ETC =
   pki/tls/cert.pem pki/tls/openssl.cnf ca-certificates ca-certificates.conf crypto-policies alternatives nsswitch.conf
   localtime timezone mime.types os-release debian_version lsb-release redhat-release alpine-release protocols services
   locale.conf locale.alias terminfo inputrc fonts magic shells maven perl php gprofng.rc`.split(/\s+/);
-const ETC_PATTERNS = ["/etc/java-*", "/etc/python3*", "/etc/nodejs*"];
+const ETC_VERSIONED = /^(?:java-|python3|nodejs)/;
 
 /** npm's global settings, which may contain tokens. Shown empty. */
 const SYSTEM_SECRETS = ["/usr/etc/npmrc", "/usr/local/etc/npmrc"];
@@ -29,8 +29,8 @@ export function systemMounts(home: string, user: OsUser | undefined, identity: I
   return [
     { from: "/usr", access: "read" },
     ...ROOT_FOLDERS.filter((folder) => existsSync(folder)).map(asOnHost),
-    ...[...ETC.map((name) => `/etc/${name}`), ...globSync(ETC_PATTERNS)].map((from): Mount => ({
-      from,
+    ...[...ETC, ...readdirSync("/etc").filter((name) => ETC_VERSIONED.test(name))].map((name): Mount => ({
+      from: `/etc/${name}`,
       access: "read",
       optional: true,
     })),

@@ -45,7 +45,9 @@ export function toolchainMounts({ home, path, hidden }: ToolchainPlace): Mount[]
     add(installed ?? folder);
     if (installed === undefined) for (const sibling of siblings(folder, home)) add(sibling);
   }
-  const secrets = globSync(SECRETS, { cwd: home }).map((file): Mount => ({ text: "", at: join(home, file) }));
+  // A search for all patterns takes milliseconds, and most homes have few of these folders.
+  const patterns = SECRETS.filter((pattern) => existsSync(join(home, pattern.split("/*")[0]!)));
+  const secrets = globSync(patterns, { cwd: home }).map((file): Mount => ({ text: "", at: join(home, file) }));
   return [...mounts, ...secrets];
 }
 

@@ -5,7 +5,6 @@ import { constants, devNull } from "node:os";
 import type { Readable, Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { LimitGroup } from "@tandem/sandbox";
 import type { ProcessLedger } from "./process-ledger.ts";
 import { programPid } from "./process-namespace.ts";
 import {
@@ -18,7 +17,7 @@ import {
   sendSignal,
   startTime,
 } from "./process-tree.ts";
-import { NICENESS, startLine, type OwnedCommand } from "./start-line.ts";
+import { NICENESS, startLine, type OwnedCommand, type StartLine } from "./start-line.ts";
 
 /** A process in an uninterruptible system call cannot be killed; do not wait for it forever. */
 const GONE_MS = 5_000;
@@ -54,6 +53,7 @@ export class OwnedProcess {
     const nothing = openSync(devNull, "r+");
     const piped = new Set([0, 1, 2, ...(command.pipes ?? []), ...feeds.map((feed) => feed.descriptor)]);
     if (line.isWrapped) piped.add(statusDescriptor);
+    if (line.blockDescriptor !== undefined) piped.add(line.blockDescriptor);
     const stdio = Array.from({ length: Math.max(...piped, ...line.covered) + 1 }, (_, descriptor) =>
       piped.has(descriptor) ? "pipe" : line.covered.includes(descriptor) ? nothing : "ignore",
     );
@@ -68,13 +68,11 @@ export class OwnedProcess {
     closeSync(nothing);
     const { yields } = command;
     const { pid } = this.process;
-    // Bubblewrap starts no process before it has read its feeds, so none escapes the group.
-    if (pid !== undefined) addToGroup(line.group, pid);
     for (const { descriptor, bytes } of feeds) this.#feed(descriptor, bytes);
     if (yields && pid !== undefined) lowerGroupPriority(pid);
     // A namespaced program is signalled itself: bubblewrap would kill everything at once on any signal.
     this.process.kill = (signal) => this.signal(typeof signal === "string" ? signal : "SIGTERM");
-    const status = line.isWrapped ? this.#readStatus(statusDescriptor) : Promise.resolve();
+    const status = line.isWrapped ? this.#readStatus(line) : Promise.resolve();
     this.gone = new Promise((resolve) => {
       const end = async (): Promise<void> => {
         if (pid !== undefined) {
@@ -160,8 +158,8 @@ export class OwnedProcess {
     channel.unref();
   }
 
-  async #readStatus(descriptor: number): Promise<void> {
-    const channel = (this.process as ChildProcess).stdio[descriptor];
+  async #readStatus(line: StartLine): Promise<void> {
+    const channel = (this.process as ChildProcess).stdio[line.statusDescriptor];
     if (!(channel instanceof Socket)) return;
     channel.unref();
     let said = "";
@@ -171,9 +169,19 @@ export class OwnedProcess {
       said += chunk;
       const pid = Number(/"child-pid": (\d+)\D/.exec(said)?.[1]);
       const startedAt = startTime(pid);
-      if (startedAt !== undefined) this.#init = { pid, startedAt };
+      if (startedAt === undefined) return;
+      this.#init = { pid, startedAt };
+      void this.#unblock(line, pid);
     });
     await finished(channel).catch(() => {});
+  }
+
+  /** Bubblewrap starts the program now. Its init is in the group by then, so no process escapes it. */
+  async #unblock({ group, blockDescriptor }: StartLine, init: number): Promise<void> {
+    if (blockDescriptor === undefined) return;
+    // If the group was removed, the limits of each process still bind.
+    await group?.add(init).catch(() => {});
+    this.#feed(blockDescriptor, Buffer.from("start"));
   }
 
   /** The program has exited; its descendants may still run. */
@@ -196,14 +204,6 @@ export async function settledWithin(ms: number, work: Promise<unknown>): Promise
   const timer = new AbortController();
   await Promise.race([work, sleep(ms, undefined, { signal: timer.signal })]);
   timer.abort();
-}
-
-function addToGroup(group: LimitGroup | undefined, pid: number): void {
-  try {
-    group?.add(pid);
-  } catch {
-    // The process has exited, or the group was removed: the limits of each process still bind.
-  }
 }
 
 /** Without cgroups, Linux schedules a session leader by its autogroup's nice value only. */

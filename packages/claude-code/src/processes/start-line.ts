@@ -30,7 +30,7 @@ export interface OwnedCommand {
   sandbox?: SandboxPlan | undefined;
 }
 
-interface StartLine {
+export interface StartLine {
   command: string;
   args: readonly string[];
   cwd: string | undefined;
@@ -41,8 +41,9 @@ interface StartLine {
   isFound: boolean;
   statusDescriptor: number;
   feeds: SandboxStart["feeds"];
-  /** Limits of the whole sandbox. The process must be in it before it gets its feeds. */
+  /** Limits of the whole sandbox. Its init must be in it before `blockDescriptor` gets data, which starts the program. */
   group?: LimitGroup | undefined;
+  blockDescriptor?: number;
   /** Descriptors that the program gets as /dev/null. */
   covered: readonly number[];
 }
@@ -68,19 +69,26 @@ function inOwnNamespace({ command, args, cwd, env, pipes, pidFolders = [] }: Own
   return { ...wrapped, cwd, env, isWrapped, isFound, statusDescriptor, feeds: [], covered: [] };
 }
 
-function sandboxed({ command, args, cwd, env, pipes }: OwnedCommand, plan: SandboxPlan): StartLine {
+function sandboxed(owned: OwnedCommand, plan: SandboxPlan): StartLine {
+  const group = openLimitGroup(plan.limits);
+  try {
+    return inGroup(owned, plan, group);
+  } catch (error) {
+    group?.close();
+    throw error;
+  }
+}
+
+function inGroup(owned: OwnedCommand, plan: SandboxPlan, group: LimitGroup | undefined): StartLine {
+  const { command, args, cwd, env, pipes } = owned;
   const wall = knownWall(process.env, plan.user);
   if (!wall.on) throw wallMissing(wall);
   const statusDescriptor = afterPipes(pipes);
-  const start = inSandbox(wall, plan, {
-    command,
-    args,
-    cwd,
-    env,
-    statusDescriptor,
-    firstDescriptor: statusDescriptor + 1,
-  });
-  const used = new Set([...(pipes ?? []), statusDescriptor, ...start.feeds.map((feed) => feed.descriptor)]);
+  const block = group && { blockDescriptor: statusDescriptor + 1 };
+  const firstDescriptor = statusDescriptor + (group ? 2 : 1);
+  const start = inSandbox(wall, plan, { command, args, cwd, env, statusDescriptor, ...block, firstDescriptor });
+  const feeds = start.feeds.map((feed) => feed.descriptor);
+  const used = new Set([...(pipes ?? []), statusDescriptor, ...Object.values(block ?? {}), ...feeds]);
   return {
     ...start,
     // The plan's user may lack access to the folder's path outside. Bubblewrap changes to it inside.
@@ -88,7 +96,8 @@ function sandboxed({ command, args, cwd, env, pipes }: OwnedCommand, plan: Sandb
     isWrapped: true,
     isFound: true,
     statusDescriptor,
-    group: openLimitGroup(plan.limits),
+    group,
+    ...block,
     covered: inheritedDescriptors().filter((each) => !used.has(each)),
     ...(plan.user && { user: plan.user }),
   };

@@ -1,5 +1,6 @@
 import type { ConversationSandbox } from "@tandem/claude-code";
 import { RequestError, type SessionEventBody } from "@tandem/protocol";
+import type { HostFilter } from "@tandem/sandbox";
 import type { SessionRow } from "@tandem/storage";
 import type { ProcessSettings } from "./process-settings.ts";
 import { sandboxFor } from "./sandbox.ts";
@@ -40,16 +41,23 @@ export async function openSandbox(
     import("./session-sandbox.ts"),
     import("./session-hosts.ts"),
   ]);
-  const configured = await sessionHosts(row, settings, granted?.networking);
+  const configured = sessionHosts(row, settings, granted?.networking);
+  configured.catch(() => {});
+  let isConfigured: HostFilter = () => false;
   const opened = await openSessionSandbox(row, settings, {
     ...(around.besides !== undefined && { besides: around.besides }),
     wall: choice.wall,
     credential,
-    isAllowed: (target) => configured(target) || granted?.isAllowed(target) === true,
+    isAllowed: (target) => isConfigured(target) || granted?.isAllowed(target) === true,
     onRefused: (refusal) => {
       const event = granted?.refused(refusal);
       if (event) around.write([event]);
     },
+  });
+  // Read meanwhile: nothing connects before the process has started.
+  isConfigured = await configured.catch(async (error: unknown) => {
+    await opened[Symbol.asyncDispose]();
+    throw error;
   });
   return { sandbox: opened.sandbox, opened };
 }

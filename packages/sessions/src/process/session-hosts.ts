@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { allHosts, hostRules, type HostFilter } from "@tandem/sandbox";
@@ -41,15 +42,10 @@ export async function sessionHosts(
 
 /** Reads the file alone, without the settings that it includes: nothing of the folder runs. */
 async function remoteHosts(folder: string, { PATH }: ProcessSettings["hostVariables"]): Promise<string[]> {
+  const file = join(folder, ".git", "config");
+  if (!existsSync(file)) return [];
   try {
-    const args = [
-      "config",
-      "--no-includes",
-      "--file",
-      join(folder, ".git", "config"),
-      "--get-regexp",
-      "^remote\\..*\\.url$",
-    ];
+    const args = ["config", "--no-includes", "--file", file, "--get-regexp", "^remote\\..*\\.url$"];
     const { stdout } = await promisify(execFile)("git", args, { env: { PATH }, cwd: "/", timeout: GIT_MS });
     return stdout.split("\n").flatMap((line) => hostOf(line.slice(line.indexOf(" ") + 1)) ?? []);
   } catch {

@@ -56,6 +56,7 @@ export async function openSessionSandbox(
 ): Promise<SessionSandbox> {
   await using opened = new AsyncDisposableStack();
   const { hostVariables } = settings;
+  const identity = gitIdentity(hostVariables);
   const folder = sandboxFolder(settings.stateFolder, row.id);
   const configDir = join(folder, around.besides ?? "claude");
   if (around.besides !== undefined) opened.defer(() => rm(configDir, { recursive: true, force: true }));
@@ -100,7 +101,7 @@ export async function openSessionSandbox(
     // A tenant's state is in the operator's folder.
     tandemHome: hostVariables["TANDEM_TRUST_HOME"] ?? settings.stateFolder,
     path: hostVariables["PATH"] ?? "",
-    identity: gitIdentity(hostVariables),
+    identity: await identity,
     extra: extraMounts(settings),
     ...(user && { user }),
   });
@@ -108,7 +109,10 @@ export async function openSessionSandbox(
     home,
     mounts: [...mounts, ...network.mounts, ...servers.mounts],
     sockets: [{ from: api, at: API_SOCKET }, ...network.sockets],
-    relays: [...(usesPort ? [{ port: API_PORT, to: API_SOCKET }] : []), ...network.relays],
+    // With a socket for the API, Claude Code uses no port before the model has answered.
+    relays: usesPort
+      ? [{ port: API_PORT, to: API_SOCKET }, ...network.relays]
+      : network.relays.map((relay) => ({ ...relay, isLate: true })),
     exposed: servers.exposed,
     limits,
     ...(user && { user }),
