@@ -16,6 +16,7 @@ export { allHosts, hostRules, type HostFilter } from "./proxy/host-rules.ts";
 export type { InjectedCredential } from "./proxy/injected-credential.ts";
 export type { SocketOwner } from "./proxy/listen-on-socket.ts";
 export { openApiGateway, openEgress, openPortForward, openPortListener } from "./proxy/open-proxies.ts";
+export { SecretScrubber } from "./proxy/secret-filter.ts";
 export { isPrivateAddress } from "./proxy/private-address.ts";
 export type {
   HostMount,

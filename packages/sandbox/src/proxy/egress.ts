@@ -9,7 +9,7 @@ import { forwardHttp, sendText } from "./forward-http.ts";
 import { readAuthority, readHostName, type Target } from "./host-name.ts";
 import type { HostFilter } from "./host-rules.ts";
 import { CredentialInjector, type InjectedCredential } from "./injected-credential.ts";
-import { type AnsweredHost, TunnelInspector } from "./tunnel-inspector.ts";
+import { type AnsweredHost, TunnelInspector, UNREADABLE } from "./tunnel-inspector.ts";
 import { listenOnSocket, type SocketOwner } from "./listen-on-socket.ts";
 import { createProxyServer, endWith, type ProxyLimits } from "./proxy-server.ts";
 import { framingProblem, headerPairs, valuesOf } from "./request-headers.ts";
@@ -31,6 +31,8 @@ export interface EgressOptions {
   answered?: AnsweredHost;
   /** Their hosts need a rule of their own. */
   credentials?: readonly InjectedCredential[];
+  /** Further ones that may change meanwhile: read for each connection, and for each request of an intercepted host. */
+  currentCredentials?: () => Promise<readonly InjectedCredential[]>;
   owner?: SocketOwner;
   resolve?: ResolveName;
   isPrivate?: (address: string) => boolean;
@@ -67,7 +69,8 @@ const UNRECOGNIZED_NAME = Buffer.from([21, 3, 3, 0, 2, 2, 112]);
  */
 export async function startEgress(options: EgressOptions): Promise<Egress> {
   const injector = new CredentialInjector(options.credentials ?? []);
-  const authority = injector.isEmpty && !options.answered ? undefined : await createAuthority();
+  const intercepts = !injector.isEmpty || options.currentCredentials !== undefined || options.answered !== undefined;
+  const authority = intercepts ? await createAuthority() : undefined;
   const limits = { ...LIMITS, ...options.limits };
   const inspector = new TunnelInspector(authority, limits, options.ca);
   const handler = new EgressHandler(options, limits, injector, inspector);
@@ -121,8 +124,11 @@ class EgressHandler {
     const { target } = checked;
     // As with TLS, the address would serve other hosts, too: each request must name this one.
     if (target.port === HTTP_PORT) return this.#inspector.acceptPlain(socket, target);
-    const credentials = target.port === SSH_PORT ? [] : this.#injector.for(target);
-    if (credentials.length > 0) return this.#inspector.acceptTls(socket, target, credentials);
+    const credentials = await this.#credentialsFor(target).catch(() => undefined);
+    if (!credentials) return endWith(socket, 502, UNREADABLE);
+    if (credentials.length > 0) {
+      return this.#inspector.acceptTls(socket, target, () => this.#credentialsFor(target));
+    }
     return this.#tunnel(socket, target);
   }
 
@@ -144,6 +150,12 @@ class EgressHandler {
       credentials: [],
       idleMs: this.#limits.idleMs,
     });
+  }
+
+  async #credentialsFor(target: Target): Promise<readonly InjectedCredential[]> {
+    if (target.port === SSH_PORT) return [];
+    const current = (await this.#options.currentCredentials?.()) ?? [];
+    return [...this.#injector.for(target), ...new CredentialInjector(current).for(target)];
   }
 
   async #check(given: Target | undefined, text: string) {

@@ -3,6 +3,7 @@ import { request as httpsRequest } from "node:https";
 import { pipeline } from "node:stream/promises";
 import type { CheckedTarget } from "./check-target.ts";
 import { checkedLookup } from "./connect-checked.ts";
+import { injectBody } from "./inject-body.ts";
 import { type InjectedCredential, injectedSecrets, injectHeaders } from "./injected-credential.ts";
 import { endToEnd, type HeaderPair, headerPairs } from "./request-headers.ts";
 import { secretFilter, withoutSecrets } from "./secret-filter.ts";
@@ -32,6 +33,8 @@ export async function forwardHttp(
   const headers = sentHeaders(request, host, credentials);
   const secrets = injectedSecrets(headers, credentials);
   try {
+    const { headers: described, body } = await injectBody(request, headers, credentials);
+    if (response.destroyed) return;
     const sent = (protocol === "https:" ? httpsRequest : httpRequest)({
       protocol,
       hostname: target.host,
@@ -39,7 +42,7 @@ export async function forwardHttp(
       port: target.port,
       method: request.method,
       path,
-      headers: headers.flat(),
+      headers: described.flat(),
       setHost: false,
       lookup: checkedLookup(target),
       agent: agent ?? false,
@@ -53,7 +56,8 @@ export async function forwardHttp(
       sent.once("close", () => reject(new Error("closed")));
     });
     // `pipeline` would destroy the client's connection on an error, which still needs an answer.
-    request.pipe(sent);
+    if (Buffer.isBuffer(body)) sent.end(body);
+    else body.pipe(sent);
     const answer = await answered;
     const returned = endToEnd(headerPairs(answer.rawHeaders));
     response.writeHead(

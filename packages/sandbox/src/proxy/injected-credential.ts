@@ -1,3 +1,4 @@
+import { escapedForms } from "./escape-value.ts";
 import { type HostFilter, hostRules } from "./host-rules.ts";
 import type { HeaderPair } from "./request-headers.ts";
 import type { Target } from "./host-name.ts";
@@ -5,9 +6,20 @@ import type { Target } from "./host-name.ts";
 /** A credential that the proxy adds outside of the sandbox, to HTTPS requests for certain hosts only. */
 export type InjectedCredential =
   /** Sets these headers, instead of the client's. */
-  | { kind: "headers"; hosts: readonly string[]; headers: Readonly<Record<string, string>> }
-  /** Programs inside have `placeholder` in a variable. The proxy replaces it by `value` in headers, also in Basic ones. */
-  | { kind: "placeholder"; hosts: readonly string[]; placeholder: string; value: string };
+  | { kind: "headers"; hosts: CredentialHosts; headers: Readonly<Record<string, string>> }
+  /**
+   * Programs inside have `placeholder` in a variable. The proxy replaces it by `value`: in headers, also in Basic ones, unless `in`
+   * names other places.
+   */
+  | {
+      kind: "placeholder";
+      hosts: CredentialHosts;
+      placeholder: string;
+      value: string;
+      in?: { header: boolean; body: boolean };
+    };
+
+type CredentialHosts = readonly string[] | HostFilter;
 
 /** Applies credentials to the requests for their hosts. */
 export class CredentialInjector {
@@ -15,7 +27,10 @@ export class CredentialInjector {
 
   /** Throws a `SandboxError` for an invalid host pattern. */
   constructor(credentials: readonly InjectedCredential[]) {
-    this.#all = credentials.map((credential) => ({ credential, covers: hostRules(credential.hosts) }));
+    this.#all = credentials.map((credential) => ({
+      credential,
+      covers: typeof credential.hosts === "function" ? credential.hosts : hostRules(credential.hosts),
+    }));
   }
 
   get isEmpty(): boolean {
@@ -31,6 +46,7 @@ export function injectHeaders(pairs: readonly HeaderPair[], credentials: readonl
   let result = [...pairs];
   for (const credential of credentials) {
     if (credential.kind === "placeholder") {
+      if (credential.in && !credential.in.header) continue;
       result = result.map(([name, value]) => [name, swap(value, credential)]);
       continue;
     }
@@ -43,7 +59,9 @@ export function injectHeaders(pairs: readonly HeaderPair[], credentials: readonl
 
 /** Everything that must not come back: the values, and the headers in which they were sent. */
 export function injectedSecrets(sent: readonly HeaderPair[], credentials: readonly InjectedCredential[]): string[] {
-  const values = credentials.flatMap((each) => (each.kind === "headers" ? Object.values(each.headers) : [each.value]));
+  const values = credentials.flatMap((each) =>
+    each.kind === "headers" ? Object.values(each.headers) : escapedForms(each.value),
+  );
   const bare = values.flatMap((value) => [value, value.replace(/^\w+ +/, "")]);
   const basic = sent
     .filter(([name]) => name === "authorization")

@@ -4,23 +4,35 @@ import { Transform } from "node:stream";
 const MIN_LENGTH = 8;
 
 /**
- * Overwrites secrets in a byte stream with asterisks, also across chunks. The length does not change, so `content-length` stays
+ * Overwrites secrets in a stream of bytes with asterisks, also across chunks. The length does not change, so `content-length` stays
  * valid. Only bytes that may be the start of a secret wait for the next chunk.
  */
+export class SecretScrubber {
+  readonly #needles: readonly Buffer[];
+  #held: Buffer = Buffer.alloc(0);
+
+  constructor(secrets: readonly string[]) {
+    this.#needles = needlesOf(secrets);
+  }
+
+  push(chunk: Uint8Array): Buffer {
+    const bytes = Buffer.concat([this.#held, chunk]);
+    overwrite(bytes, this.#needles);
+    const keep = startOfSecret(bytes, this.#needles);
+    this.#held = bytes.subarray(bytes.length - keep);
+    return bytes.subarray(0, bytes.length - keep);
+  }
+
+  end(): Buffer {
+    return this.#held;
+  }
+}
+
 export function secretFilter(secrets: readonly string[]): Transform {
-  const needles = needlesOf(secrets);
-  let held: Buffer = Buffer.alloc(0);
+  const scrubber = new SecretScrubber(secrets);
   return new Transform({
-    transform(chunk: Buffer, _encoding, callback) {
-      const bytes = Buffer.concat([held, chunk]);
-      overwrite(bytes, needles);
-      const keep = startOfSecret(bytes, needles);
-      held = bytes.subarray(bytes.length - keep);
-      callback(null, bytes.subarray(0, bytes.length - keep));
-    },
-    flush(callback) {
-      callback(null, held);
-    },
+    transform: (chunk: Buffer, _encoding, callback) => callback(null, scrubber.push(chunk)),
+    flush: (callback) => callback(null, scrubber.end()),
   });
 }
 
@@ -48,7 +60,7 @@ function overwrite(bytes: Buffer, needles: readonly Buffer[]): void {
 }
 
 /** How many of the last bytes are the beginning of a secret. */
-function startOfSecret(bytes: Buffer, needles: readonly Buffer[]): number {
+export function startOfSecret(bytes: Buffer, needles: readonly Buffer[]): number {
   let longest = 0;
   for (const needle of needles) {
     for (let length = Math.min(needle.length - 1, bytes.length); length > longest; length -= 1) {

@@ -1,46 +1,14 @@
 import { once } from "node:events";
 import { type IncomingMessage, request as httpRequest } from "node:http";
-import { text } from "node:stream/consumers";
-import { connect, type TLSSocket } from "node:tls";
 import { expect, test } from "vitest";
-import type { Egress, EgressOptions } from "./egress.ts";
 import { type InjectedCredential, injectHeaders } from "./injected-credential.ts";
 import { openEgressStage } from "./testing/egress-stage.ts";
-import { openTunnel, statusOf } from "./testing/raw-exchange.ts";
+import { exchange, openInjectionStage, openTls } from "./testing/injection-stage.ts";
+import { statusOf } from "./testing/raw-exchange.ts";
 import { Scratch } from "./testing/scratch.ts";
-import { openTlsHost } from "./testing/tls-host.ts";
 
 const SECRET = "ghp_realsecret0123456789";
 const PLACEHOLDER = "tandem-placeholder-42";
-
-interface Stage extends AsyncDisposable {
-  egress: Egress;
-  port: number;
-  /** The authority of the real host. */
-  ca: string;
-  seen: IncomingMessage[];
-}
-
-/** `api.example` is a real TLS server that returns everything it gets. */
-async function openStage(
-  credential: (port: number) => InjectedCredential,
-  options: Partial<EgressOptions> = {},
-): Promise<Stage> {
-  const scratch = new Scratch();
-  const seen: IncomingMessage[] = [];
-  const { port, ca } = await openTlsHost(scratch, "api.example", (request, response) => {
-    seen.push(request);
-    response.setHeader("x-echo", request.headers.authorization ?? "none");
-    void text(request).then((body) => response.end(`${body} ${JSON.stringify(request.headers)}`));
-  });
-  const { egress } = await openEgressStage(scratch, [], {
-    isAllowed: () => true,
-    credentials: [credential(port)],
-    ca: [ca],
-    ...options,
-  });
-  return { egress, port, ca, seen, [Symbol.asyncDispose]: () => scratch[Symbol.asyncDispose]() };
-}
 
 const withHeaders = (port: number): InjectedCredential => ({
   kind: "headers",
@@ -54,32 +22,11 @@ const withPlaceholder = (port: number): InjectedCredential => ({
   value: SECRET,
 });
 
-async function openTls(stage: Stage, ca: string | undefined, host = "api.example"): Promise<TLSSocket> {
-  const socket = await openTunnel(stage.egress.socket, `${host}:${stage.port}`);
-  const secure = connect({ socket, servername: host, ...(ca && { ca }) });
-  await Promise.race([
-    once(secure, "secureConnect"),
-    once(secure, "error").then(([error]) => Promise.reject(error as Error)),
-  ]);
-  return secure;
-}
-
-/** Sends raw bytes through TLS. `HOST` is the host with its port. */
-async function exchange(stage: Stage, bytes: string): Promise<string> {
-  const secure = await openTls(stage, stage.egress.caCertificate);
-  const chunks: Buffer[] = [];
-  secure.on("data", (chunk: Buffer) => chunks.push(chunk));
-  secure.on("error", () => {});
-  secure.write(bytes.replaceAll("HOST", `api.example:${stage.port}`));
-  await once(secure, "close");
-  return Buffer.concat(chunks).toString();
-}
-
 const get = (headers: string, path = "/"): string =>
   `GET ${path} HTTP/1.1\r\nHost: HOST\r\nConnection: close\r\n${headers}\r\n`;
 
 test("the real header replaces the client's, and does not come back", async () => {
-  await using stage = await openStage(withHeaders);
+  await using stage = await openInjectionStage(withHeaders);
   const answer = await exchange(stage, get("Authorization: Bearer own\r\nAccept-Encoding: gzip\r\n"));
   expect(statusOf(answer)).toBe(200);
   expect(stage.seen[0]!.headers).toMatchObject({ authorization: `Bearer ${SECRET}`, "accept-encoding": "identity" });
@@ -88,7 +35,7 @@ test("the real header replaces the client's, and does not come back", async () =
 });
 
 test("a placeholder is replaced in headers only, also inside Basic", async () => {
-  await using stage = await openStage(withPlaceholder);
+  await using stage = await openInjectionStage(withPlaceholder);
   const basic = Buffer.from(`x-access-token:${PLACEHOLDER}`).toString("base64");
   const real = Buffer.from(`x-access-token:${SECRET}`).toString("base64");
   const first = await exchange(stage, get(`X-Token: a ${PLACEHOLDER}\r\nAuthorization: Basic ${basic}\r\n`));
@@ -105,7 +52,7 @@ test("a placeholder is replaced in headers only, also inside Basic", async () =>
 });
 
 test("other hosts have their own TLS: the proxy cannot see or change it", async () => {
-  await using stage = await openStage(() => ({ ...withHeaders(443), hosts: ["other.example"] }));
+  await using stage = await openInjectionStage(() => ({ ...withHeaders(443), hosts: ["other.example"] }));
   await expect(openTls(stage, stage.egress.caCertificate)).rejects.toThrow(/unable to verify|self-signed|issuer/);
   const secure = await openTls(stage, stage.ca);
   secure.write(get(`X-Token: ${PLACEHOLDER}\r\n`).replaceAll("HOST", `api.example:${stage.port}`));
@@ -116,13 +63,13 @@ test("other hosts have their own TLS: the proxy cannot see or change it", async 
 });
 
 test("the real host is verified: a certificate of an unknown authority is refused", async () => {
-  await using stage = await openStage(withHeaders, { ca: [] });
+  await using stage = await openInjectionStage(withHeaders, { ca: [] });
   expect(statusOf(await exchange(stage, get("")))).toBe(502);
   expect(stage.seen).toEqual([]);
 });
 
 test("a certificate of another name is refused", async () => {
-  await using stage = await openStage((port) => ({ ...withHeaders(port), hosts: [`evil.example:${port}`] }));
+  await using stage = await openInjectionStage((port) => ({ ...withHeaders(port), hosts: [`evil.example:${port}`] }));
   const secure = await openTls(stage, stage.egress.caCertificate, "evil.example");
   secure.write(`GET / HTTP/1.1\r\nHost: evil.example:${stage.port}\r\nConnection: close\r\n\r\n`);
   const [data] = (await once(secure, "data")) as [Buffer];
@@ -146,7 +93,7 @@ test.each([
   ],
   ["a line feed in a header", 400, "GET / HTTP/1.1\r\nHost: HOST\r\nX-A: a\nAuthorization: b\r\n\r\n"],
 ])("inside a tunnel, %s is refused", async (_name, status, bytes) => {
-  await using stage = await openStage(withHeaders);
+  await using stage = await openInjectionStage(withHeaders);
   const answer = await exchange(stage, bytes);
   expect(statusOf(answer), answer).toBe(status);
   expect(answer).not.toContain(SECRET);
@@ -178,7 +125,7 @@ test("without credentials there is no authority", async () => {
 });
 
 test("the bundle has the authority and the system's roots, and no key", async () => {
-  await using stage = await openStage(withHeaders);
+  await using stage = await openInjectionStage(withHeaders);
   const bundle = stage.egress.caBundle!;
   expect(bundle).toContain(stage.egress.caCertificate!.trim());
   expect(bundle.match(/BEGIN CERTIFICATE/g)!.length).toBeGreaterThan(50);

@@ -20,12 +20,18 @@ export interface AnsweredHost {
 interface ForwardedTunnel {
   protocol: "http:" | "https:";
   target: CheckedTarget;
-  credentials: readonly InjectedCredential[];
+  credentials: CurrentCredentials;
   agent?: Agent;
 }
+/** Read for each request, so that a changed value counts in open tunnels, too. */
+type CurrentCredentials = () => Promise<readonly InjectedCredential[]>;
+
 type Tunnel = ForwardedTunnel | { protocol: "https:"; target: Target; handle: AnsweredHost["handle"] };
 
 const ESTABLISHED = "HTTP/1.1 200 Connection Established\r\n\r\n";
+
+/** Without its credential, a request would fail at the host with a misleading error. */
+export const UNREADABLE = "The credentials of this session cannot be read at the moment. Try again.";
 
 /** Methods by which a server returns the request with its credential. */
 const ECHOING = new Set(["TRACE", "TRACK"]);
@@ -56,11 +62,11 @@ export class TunnelInspector {
 
   acceptPlain(socket: Duplex, target: CheckedTarget): void {
     socket.write(ESTABLISHED);
-    this.#tunnels.set(socket, { protocol: "http:", target, credentials: [] });
+    this.#tunnels.set(socket, { protocol: "http:", target, credentials: async () => [] });
     this.#server.emit("connection", socket);
   }
 
-  async acceptTls(socket: Duplex, target: CheckedTarget, credentials: readonly InjectedCredential[]): Promise<void> {
+  async acceptTls(socket: Duplex, target: CheckedTarget, credentials: CurrentCredentials): Promise<void> {
     const agent = new Agent({ keepAlive: true, maxSockets: 4, ...(this.#ca && { ca: [...this.#ca] }) });
     socket.once("close", () => agent.destroy());
     await this.#terminate(socket, { protocol: "https:", target, credentials, agent });
@@ -92,8 +98,11 @@ export class TunnelInspector {
     const problem = framingProblem(headerPairs(request.rawHeaders)) ?? this.#problem(request, tunnel);
     if (problem !== undefined) return sendText(response, 403, problem);
     if ("handle" in tunnel) return tunnel.handle(request, response);
+    const credentials = await tunnel.credentials().catch(() => undefined);
+    if (!credentials) return sendText(response, 502, UNREADABLE);
     await forwardHttp(request, response, {
       ...tunnel,
+      credentials,
       path: request.url!,
       idleMs: this.#limits.idleMs,
     });
