@@ -11,6 +11,7 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import type { ProcessLedger } from "../processes/process-ledger.ts";
 import { inheritedVariables } from "../variables.ts";
+import { authorizeFetch, type McpAuthorization } from "./authorize-fetch.ts";
 import { createMcpFetch, type McpFetch } from "./mcp-fetch.ts";
 import { StdioTransport, type StdioEndpoint } from "./stdio-transport.ts";
 
@@ -29,6 +30,8 @@ export type McpEndpoint =
       headers: Readonly<Record<string, string>>;
       /** Refuse loopback, private and reserved addresses: the server's owner has not named this URL. */
       publicOnly: boolean;
+      /** Replaces the `Authorization` of `headers`. */
+      authorization?: McpAuthorization;
     }
   /** `variables` are added to the inherited allowlist. */
   | ({ type: "stdio" } & StdioEndpoint);
@@ -92,10 +95,10 @@ export async function connectServer(
   };
 }
 
-/** Whether an MCP server answered 401 to the request that failed. */
+/** Whether an MCP server answered 401 or 403 to the request that failed. */
 export function isUnauthorized(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const isOwn = error instanceof UnauthorizedError || ("code" in error && error.code === 401);
+  const isOwn = error instanceof UnauthorizedError || ("code" in error && (error.code === 401 || error.code === 403));
   return isOwn || isUnauthorized(error.cause);
 }
 
@@ -116,7 +119,9 @@ function openTransport(
     const variables = { ...inheritedVariables(hostVariables), ...place.variables };
     return new StdioTransport({ ...place, variables }, ledger);
   }
-  const options = { requestInit: { headers: { ...place.headers } }, ...(http && { fetch: http.fetch }) };
   const url = new URL(place.url);
+  const { authorization } = place;
+  const fetch = http && authorization ? authorizeFetch(http.fetch, url, authorization) : http?.fetch;
+  const options = { requestInit: { headers: { ...place.headers } }, ...(fetch && { fetch }) };
   return place.type === "http" ? new StreamableHTTPClientTransport(url, options) : new SSEClientTransport(url, options);
 }
