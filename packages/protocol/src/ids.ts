@@ -25,6 +25,8 @@ const ID_PREFIXES = {
   deployment: "depl",
   deploymentRun: "drun",
   trigger: "trig",
+  vault: "vlt",
+  vaultCredential: "vcrd",
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 
@@ -49,6 +51,8 @@ export type SkillVersionId = Id<"skillVersion">;
 export type WorkerId = Id<"worker">;
 export type DeploymentId = Id<"deployment">;
 export type DeploymentRunId = Id<"deploymentRun">;
+export type VaultId = Id<"vault">;
+export type VaultCredentialId = Id<"vaultCredential">;
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const TIME_LENGTH = 10;

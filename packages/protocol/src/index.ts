@@ -166,6 +166,8 @@ export {
   type WorkerId,
   type DeploymentId,
   type DeploymentRunId,
+  type VaultCredentialId,
+  type VaultId,
 } from "./ids.ts";
 export { skill, skillVersion, type Skill, type SkillUse, type SkillVersion } from "./api/skills.ts";
 export { message, part, type Message, type Part, type PartOf } from "./fold/message.ts";
@@ -317,6 +319,20 @@ export {
   type TriggerVerification,
   type TriggerWithSecret,
 } from "./api/triggers.ts";
+export {
+  credentialAuth,
+  credentialValidation,
+  type CredentialAuthParams,
+  type CredentialAuthUpdate,
+  type CredentialCreateParams,
+  type CredentialUpdateParams,
+  type CredentialValidation,
+  type Vault,
+  type VaultCreateParams,
+  type VaultCredential,
+  type VaultCredentialAuth,
+  type VaultUpdateParams,
+} from "./api/vaults.ts";
 export { STATUS_EVENTS, StatusTimes, type SessionTimes } from "./events/status-times.ts";
 export { ANTHROPIC_EVENT_TYPES, isOwnType, PREVIEWS, type StreamFrame } from "./api/sessions/session-events.ts";
 export type { FileChange, FolderEntry, FolderFile } from "./api/sessions/session-folder.ts";
@@ -332,11 +348,14 @@ export {
   type WebhookEventType,
 } from "./webhooks/webhook-event.ts";
 export {
+  AGENT_METADATA,
+  CREDENTIAL_STATES,
   DEFAULT_ITERATIONS,
   JOB_STATES,
   PASSING_ERRORS,
   PAUSING_ERRORS,
   SCOPES,
+  type CredentialState,
   type SandboxViolationKind,
   type ToolCallState,
 } from "./words.ts";

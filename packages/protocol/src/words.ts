@@ -140,6 +140,16 @@ export const AUDIT_KINDS = [
   "trigger.created",
   "trigger.updated",
   "trigger.deleted",
+  // Vaults
+  "vault.created",
+  "vault.updated",
+  "vault.archived",
+  "vault.deleted",
+  "vault_credential.created",
+  "vault_credential.updated",
+  "vault_credential.archived",
+  "vault_credential.deleted",
+  "vault_credential.refresh_failed",
   // Context
   "connection.added",
   "source.added",
@@ -200,6 +210,16 @@ export const SESSION_METADATA = {
   /** The imported conversation of Claude Code; set by the import. */
   importedFrom: "tandem.imported_from",
 } as const;
+
+/** Our keys in the metadata of agents. */
+export const AGENT_METADATA = {
+  /** Ids of vaults, separated by commas: sessions of the agent may use them, after those that the session names. */
+  vaults: "tandem.vaults",
+} as const;
+
+/** Whether a credential of a vault works, as far as Tandem knows. */
+export const CREDENTIAL_STATES = ["unverified", "valid", "invalid", "expired", "refresh_failed", "archived"] as const;
+export type CredentialState = (typeof CREDENTIAL_STATES)[number];
 
 /** Errors of a scheduled run that pause its deployment. */
 export const PAUSING_ERRORS = [

@@ -60,6 +60,7 @@ import { SessionPlaces } from "./resources/session-places.ts";
 import { SessionService } from "./resources/session-service.ts";
 import { SessionOptions } from "./resources/session-options.ts";
 import { trustIn, trustView } from "./trust/folder-trust.ts";
+import { createVaults } from "./vaults/create-vaults.ts";
 import { waitingHook, type CreateTurnHooks } from "./hooks/turn-hook.ts";
 import { WebhookService } from "./webhooks/webhook-service.ts";
 import { createWorktrees } from "./worktrees/create-worktrees.ts";
@@ -86,6 +87,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
   const deltas = new DeltaHub(settings.previews);
   const audit = new Auditor(store, settings);
   const note = (entry: AuditNote) => audit.note(entry);
+  const vaults = createVaults({ records: store.records, secrets, note, log: settings.log, clock: settings.clock });
   const skills = new SkillCatalogue({
     store,
     clock: settings.clock,
@@ -220,6 +222,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     environments,
     places,
     mounts,
+    vaults: vaults.ofSessions,
     tokens: repositories.tokens,
     shelf: checkpoints.shelf,
     actors,
@@ -290,6 +293,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     files: new FileCatalogue(store.files, settings.clock),
     skills,
     memoryStores,
+    vaults: vaults.vaults,
     trust: { of: async (folder) => trustView(await trustIn(settings, await roots.resolve(folder))) },
     sandboxHosts: hostGrants,
     mcpServers: definitions,
@@ -327,6 +331,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
       await expiry.start(settings.ownOnly ?? false);
       checkpoints.start();
       await skills.sweep();
+      await vaults.start();
       await webhooks.start();
       if (!settings.ownOnly && settings.fleet?.role !== "server") await scheduler.start();
     },

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -30,4 +30,13 @@ test("processes that start together get one key, in a file that others cannot re
   expect(new Set(keys.map((key) => key.toString("hex"))).size).toBe(1);
   expect((await stat(path)).mode & 0o777).toBe(0o600);
   expect(await readdir(home)).toEqual(["secrets.key"]);
+});
+
+test("a key that others can read is refused", async () => {
+  const path = join(await folder(), "secrets.key");
+  const key = await readKeyFile(path);
+  await chmod(path, 0o644);
+  await expect(readKeyFile(path)).rejects.toMatchObject({ fix: expect.stringContaining("chmod 600") as string });
+  await chmod(path, 0o600);
+  expect(await readKeyFile(path)).toEqual(key);
 });

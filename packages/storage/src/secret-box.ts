@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes, randomUUID } from "node:crypto";
-import { link, readFile, rm, writeFile } from "node:fs/promises";
+import { link, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { RequestError, TandemError } from "@tandem/protocol";
 import { z } from "zod";
 
@@ -58,6 +58,11 @@ export class SecretBox {
     }
   }
 
+  /** The name of the key, as in the sealed secrets. It does not reveal the key. */
+  async keyName(): Promise<string> {
+    return nameOf(await this.#main());
+  }
+
   #main(): Promise<Buffer> {
     // A failure is not kept: the next use tries again.
     this.#key ??= this.#readKey().catch((error: unknown) => {
@@ -74,7 +79,10 @@ export async function readKeyFile(path: string): Promise<Buffer> {
     if (error.code === "ENOENT") return undefined;
     throw error;
   });
-  if (found !== undefined) return parseKey(found, path);
+  if (found !== undefined) {
+    await refuseOpenFile(path);
+    return parseKey(found, path);
+  }
   // Linked into place whole: another process may create it at the same time.
   const draft = `${path}.${randomUUID()}`;
   try {
@@ -86,6 +94,15 @@ export async function readKeyFile(path: string): Promise<Buffer> {
     await rm(draft, { force: true });
   }
   return parseKey(await readFile(path, "utf8"), path);
+}
+
+/** Group access stays possible: a volume of a container may set it for all files. */
+async function refuseOpenFile(path: string): Promise<void> {
+  // Windows reports no such bits.
+  if (process.platform === "win32" || ((await stat(path)).mode & 0o007) === 0) return;
+  throw new TandemError("invalid_key", `Other users of this machine can read the key ${path}.`, {
+    fix: `Run: chmod 600 ${path}. If others may have copied it, also replace the secrets that it protects.`,
+  });
 }
 
 /** A key of 32 bytes in base64. */

@@ -224,6 +224,8 @@ export interface SessionRow {
   place: string | null;
   /** The deployment whose run created it. */
   deploymentId?: string;
+  /** The vaults whose credentials it may use, the first match first. Absent: none. */
+  vaultIds?: string[];
   /** Claude Code's own id of the conversation; undefined before the first turn. */
   claudeSession: string | undefined;
   primaryThread: ThreadId;

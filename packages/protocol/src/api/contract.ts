@@ -40,6 +40,7 @@ import { tenantsApi } from "./tenants.ts";
 import { threadsApi } from "./sessions/threads.ts";
 import { tokensApi } from "./tokens.ts";
 import { trustApi } from "./trust.ts";
+import { vaultsApi } from "./vaults.ts";
 import { worktreesApi } from "./sessions/worktrees.ts";
 import { webhooksApi } from "./webhooks.ts";
 
@@ -119,6 +120,7 @@ export const CONTRACT = {
   ...threadsApi,
   ...tokensApi,
   ...trustApi,
+  ...vaultsApi,
   ...worktreesApi,
   "openapi.retrieve": { response: z.looseObject({ openapi: z.string() }) },
 } satisfies Record<EndpointName, Operation>;

@@ -18,7 +18,7 @@ const agent = z.union([
 const environmentId = z.string().min(1);
 const initialEvents = events.unwrap().min(1, "expected at least one event");
 const resourceList = resources.unwrap().max(500);
-const vaultIds = vaults.unwrap().max(50);
+const vaultIds = vaults.unwrap();
 const cronSchedule = z.strictObject({
   type: z.literal("cron"),
   expression: z.string().min(1),

@@ -114,7 +114,7 @@ test("bad input gets the right error class and message", async () => {
   const create = (params: object) => sessions().create({ agent, environment_id: "env_local", ...params });
   await expect(sessions().retrieve("sesn_nothing")).rejects.toThrow(NotFoundError);
   await expect(create({ environment_id: "env_nothing" })).rejects.toThrow(NotFoundError);
-  await expect(create({ vault_ids: ["vlt_1"] })).rejects.toThrow(/vaults/);
+  await expect(create({ vault_ids: ["vlt_1"] })).rejects.toThrow(/no vault vlt_1/);
   await expect(create({ resources: [{ type: "memory_store", memory_store_id: "x" }] })).rejects.toThrow(
     BadRequestError,
   );

@@ -60,7 +60,6 @@ describe("the client", () => {
     const { beta } = stage.client;
     const request = { model: "sonnet", max_tokens: 1, messages: [{ role: "user" as const, content: "x" }] };
     for (const [ask, refusal] of [
-      [() => beta.vaults.list(), NotImplementedError],
       [() => beta.dreams.list(), NotImplementedError],
       [() => beta.messages.batches.list(), NotImplementedError],
       [() => beta.environments.work.poll("env_local"), BadRequestError],

@@ -117,6 +117,7 @@ export class MemoryEngine {
         deliveries: async () => [],
         receive: async () => undefined,
       },
+      vaults: { ...catalogue, credentials: { ...catalogue, validate: nothing } },
       messages: { send: nothing },
       notifications: { list: async () => [], test: async () => [] },
       webhooks: {

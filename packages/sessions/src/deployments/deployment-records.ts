@@ -1,6 +1,8 @@
 import { RequestError, type Announcement, type DeploymentId } from "@tandem/protocol";
 import { recordPages, type RecordChange, type Records } from "@tandem/storage";
 import { z } from "zod";
+import type { RecordQuery } from "../host/read-filtered.ts";
+import { orOutrun, type Versioned } from "../host/until-written.ts";
 import {
   handledTo,
   nextTime,
@@ -23,20 +25,8 @@ const RUN_OF = "deployment_run_of";
 /** Runs whose session is not created yet. */
 const STARTING = "deployment_starting";
 const PAGE = 500;
-const MAX_TRIES = 20;
 
 const waiting = z.object({ next: z.string() });
-
-export interface Versioned<T> {
-  value: T;
-  version: number;
-}
-
-export interface RecordQuery {
-  after?: string | undefined;
-  limit: number;
-  order?: "asc" | "desc" | undefined;
-}
 
 /** Deployments and runs in the store. */
 export class DeploymentRecords {
@@ -146,22 +136,8 @@ export class DeploymentRecords {
   }
 
   /** Rejects with `Outrun` if a record has another version. */
-  async write(changes: readonly RecordChange[], ...announce: Announcement[]): Promise<void> {
-    try {
-      await this.#records.write(SPACE, changes, { announce });
-    } catch (error) {
-      throw error instanceof RequestError && error.code === "conflict" ? new Outrun(error) : error;
-    }
-  }
-}
-
-/** Another writer was faster. */
-class Outrun extends Error {
-  override readonly cause: RequestError;
-
-  constructor(cause: RequestError) {
-    super(cause.message);
-    this.cause = cause;
+  write(changes: readonly RecordChange[], ...announce: Announcement[]): Promise<void> {
+    return orOutrun(this.#records.write(SPACE, changes, { announce }));
   }
 }
 
@@ -172,18 +148,6 @@ const asRange = ({ after, limit, order = "desc" }: RecordQuery) => ({
   order,
   ...(after !== undefined && { after }),
 });
-
-/** Repeats an attempt that read and wrote records, as long as other writers were faster. */
-export async function untilWritten<T>(attempt: () => Promise<T>): Promise<T> {
-  for (let tried = 1; ; tried += 1) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (!(error instanceof Outrun)) throw error;
-      if (tried >= MAX_TRIES) throw error.cause;
-    }
-  }
-}
 
 /** Whether the tenant of this store needs a process because a deployment fires by itself. */
 export const hasSchedules = async (records: Records): Promise<boolean> =>

@@ -9,6 +9,8 @@ const TYPES: Readonly<Record<string, ErrorType>> = {
   agent_archived: "agent_archived_error",
   file_not_found: "file_not_found_error",
   memory_store_archived: "memory_store_archived_error",
+  vault_archived: "vault_archived_error",
+  vault_not_found: "vault_not_found_error",
   skill_not_found: "skill_not_found_error",
   quota_reached: "session_rate_limited_error",
 };

@@ -8,7 +8,8 @@ import {
 import type { FileStore, SessionStore } from "@tandem/storage";
 import type { Clock } from "../host/clock.ts";
 import type { AgentCatalogue } from "../resources/agents.ts";
-import { untilWritten, type DeploymentRecords } from "./deployment-records.ts";
+import { untilWritten } from "../host/until-written.ts";
+import type { DeploymentRecords } from "./deployment-records.ts";
 import { LATE_MS } from "./due-times.ts";
 import type { RunOfDeployment } from "../resources/sessions.ts";
 import type { ResourceTokens } from "./resource-tokens.ts";

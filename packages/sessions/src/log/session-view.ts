@@ -17,7 +17,7 @@ export function sessionView(row: SessionRow): Session {
     title: row.title,
     metadata: row.metadata,
     resources: row.resources,
-    vault_ids: [],
+    vault_ids: row.vaultIds ?? [],
     budget: row.budget,
     usage: row.usage,
     stats: { active_seconds: seconds(row.activeMs), duration_seconds: age(row) },

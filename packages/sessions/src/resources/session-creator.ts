@@ -16,6 +16,7 @@ import { inQueueOrder } from "./sent-events.ts";
 import { draftSession, type SessionDraft } from "./session-draft.ts";
 import type { SessionOptions } from "./session-options.ts";
 import type { SessionPlaces } from "./session-places.ts";
+import type { SessionVaults } from "../vaults/create-vaults.ts";
 import type { RunOfDeployment } from "./sessions.ts";
 
 export interface SessionCreatorDependencies {
@@ -24,6 +25,7 @@ export interface SessionCreatorDependencies {
   environments: EnvironmentCatalogue;
   places: SessionPlaces;
   mounts: SessionMounts;
+  vaults: SessionVaults;
   actors: SessionActors;
   audit: Auditor;
   commands: SessionCommands;
@@ -69,8 +71,10 @@ export class SessionCreator {
   }
 
   async #draft(params: SessionCreateParams, by?: string, id?: SessionId): Promise<SessionDraft> {
-    const { agents, store, clock } = this.#dependencies;
-    return draftSession(await this.#checked(params), agents, store.files, clock, by, id);
+    const { agents, store, vaults, clock } = this.#dependencies;
+    const draft = await draftSession(await this.#checked(params), agents, store.files, clock, by, id);
+    await vaults.check(draft.row.vaultIds ?? []);
+    return draft;
   }
 
   async #create(params: SessionCreateParams, by?: string, id?: SessionId, deployment?: string): Promise<Session> {

@@ -1,4 +1,5 @@
 import {
+  AGENT_METADATA,
   duration,
   newId,
   RequestError,
@@ -38,11 +39,11 @@ export async function draftSession(
   by?: string,
   id: SessionId = newId("session"),
 ): Promise<SessionDraft> {
-  if (params.vault_ids?.length) throw invalid("vault_ids: Tandem has no vaults");
   const metadata = params.metadata ?? {};
   checkMetadata(metadata);
   const at = isoNow(clock);
-  const agent = await resolveAgent(params.agent, agents);
+  const { agent, vaults } = await resolveAgent(params.agent, agents);
+  const vaultIds = [...new Set([...(params.vault_ids ?? []), ...vaults])];
   if (params.budget) checkBudgetable(agent);
   return {
     row: {
@@ -59,6 +60,7 @@ export async function draftSession(
       place: null,
       claudeSession: undefined,
       primaryThread: newId("thread"),
+      ...(vaultIds.length > 0 && { vaultIds }),
       createdAt: at,
       updatedAt: at,
       archivedAt: null,
@@ -119,11 +121,18 @@ function checkSchema(key: string, value: string): void {
   throw invalid(`metadata.${key}: expected a JSON Schema whose root has "type": "object"`);
 }
 
-async function resolveAgent(params: SessionCreateParams["agent"], agents: AgentCatalogue): Promise<Session["agent"]> {
+interface ResolvedAgent {
+  agent: Session["agent"];
+  /** The vaults of all its sessions. */
+  vaults: string[];
+}
+
+async function resolveAgent(params: SessionCreateParams["agent"], agents: AgentCatalogue): Promise<ResolvedAgent> {
   const { id, version } = typeof params === "string" ? { id: params, version: undefined } : params;
   const agent = await agents.get(id, version);
   if (agent.archived_at) throw invalid(`agent: the agent ${id} is archived`);
-  if (typeof params === "string" || params.type === "agent") return withRoster(agent, agents);
+  const vaults = (agent.metadata[AGENT_METADATA.vaults] ?? "").split(",").flatMap((each) => each.trim() || []);
+  if (typeof params === "string" || params.type === "agent") return { agent: await withRoster(agent, agents), vaults };
   const overridden = await agents.resolve(
     {
       model: params.model ?? agent.model,
@@ -136,7 +145,7 @@ async function resolveAgent(params: SessionCreateParams["agent"], agents: AgentC
     },
     agent,
   );
-  return withRoster({ ...agent, ...overridden }, agents);
+  return { agent: await withRoster({ ...agent, ...overridden }, agents), vaults };
 }
 
 /** A snapshot of the agent; later changes of the agent and of its skills do not affect the session. */

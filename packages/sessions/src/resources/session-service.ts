@@ -96,7 +96,7 @@ export class SessionService implements Sessions {
 
   async update(id: string, params: SessionUpdateParams, by?: string): Promise<Session> {
     const { id: session } = await this.#open(id);
-    if (params.vault_ids?.length) throw new RequestError("invalid_request", "vault_ids: Tandem has no vaults.");
+    if (params.vault_ids !== undefined) throw fixedVaults();
     const metadata = params.metadata && (await this.#dependencies.options.metadata(params.metadata));
     const row = await this.#dependencies.actors.with(session, (actor) =>
       actor.change((current) => {
@@ -303,6 +303,11 @@ export class SessionService implements Sessions {
     throw new RequestError("invalid_request", `The session ${id} is archived and accepts no messages.`);
   }
 }
+
+const fixedVaults = (): RequestError =>
+  new RequestError("invalid_request", "vault_ids: the vaults of a session cannot be changed after its creation.", {
+    fix: "Add the credential to one of its vaults, or create another session.",
+  });
 
 const busy = (id: string): RequestError =>
   new RequestError("conflict", `The agent of the session ${id} cannot be changed while a turn is running.`, {

@@ -65,6 +65,7 @@ const sessionRow = z.object({
   folder: z.string(),
   place: z.string().nullish(),
   deploymentId: z.string().optional(),
+  vaultIds: z.array(z.string()).optional(),
   claudeSession: z.string().optional(),
   primaryThread: z.string().min(1),
   createdAt: time,

@@ -44,7 +44,7 @@ export const sessionCreateParams = z
     title: z.string().max(512).nullish(),
     metadata: metadata.optional(),
     resources: z.array(sessionResourceParams).max(MAX_RESOURCES).optional(),
-    vault_ids: z.array(z.string()).optional(),
+    vault_ids: z.array(z.string().min(1)).max(50).optional(),
     budget: budget.optional(),
     /** At most 50, with at most one outcome. */
     initial_events: z

@@ -31,7 +31,6 @@ export const refusedRoutes: RefusedRoute[] = [
     reason: "Tandem has no batches of messages. Send them one by one to /v1/messages, or into sessions.",
   },
   resource("batches", "batches"),
-  resource("vaults", "vaults"),
   resource("dreams", "dreams"),
   resource("user_profiles", "user profiles"),
   resource("tunnels", "tunnels"),

@@ -12,6 +12,7 @@ import { sessionResources } from "./session-resources.ts";
 import { sessions } from "./sessions.ts";
 import { sessionThreads } from "./session-threads.ts";
 import { skills } from "./skills.ts";
+import { vaults } from "./vaults.ts";
 import { webhooks } from "./webhooks.ts";
 import { work } from "./work.ts";
 
@@ -21,6 +22,7 @@ export const allProbes: Probes = {
   ...environments,
   ...work,
   ...deployments,
+  ...vaults,
   ...sessions,
   ...sessionEvents,
   ...sessionResources,

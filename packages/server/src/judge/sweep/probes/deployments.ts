@@ -23,7 +23,6 @@ async function run(stage: SweepStage) {
 export const deployments: Probes = {
   "beta.deployments.create": {
     run: (_, stage) => create(stage),
-    variants: { "`vault_ids`": (_, stage) => create(stage, { vault_ids: ["vlt_none"] }) },
     note: "`tandem.` keys of `metadata` are settings of each session; no jitter",
   },
   "beta.deployments.retrieve": async (client, stage) => client.beta.deployments.retrieve((await create(stage)).id),

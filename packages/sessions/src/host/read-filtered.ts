@@ -1,8 +1,13 @@
 import { RequestError } from "@tandem/protocol";
 import type { Page, PageQuery } from "@tandem/storage";
-import type { RecordQuery } from "./deployment-records.ts";
 
 const READ_AT_ONCE = 200;
+
+export interface RecordQuery {
+  after?: string | undefined;
+  limit: number;
+  order?: "asc" | "desc" | undefined;
+}
 
 type Span = NonNullable<PageQuery["created"]>;
 
