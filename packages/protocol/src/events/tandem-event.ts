@@ -169,6 +169,8 @@ export type TandemEventBody =
   | { type: "tandem.model"; model: string; effort: string | null; ignored: string[] }
   /** A model request of the grader of an outcome. Its usage is also part of the evaluation's end. */
   | { type: "tandem.grader_request"; outcome_id: string; model_usage: ModelUsage; tandem: RequestNote }
+  /** A model request besides the conversation's: of a program that the agent ran in the sandbox, or of Claude Code itself. */
+  | { type: "tandem.side_request"; model_usage: ModelUsage; tandem: RequestNote }
   /** A host hook ran. */
   | {
       type: "tandem.hook";

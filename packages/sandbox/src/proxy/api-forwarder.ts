@@ -139,13 +139,18 @@ export class ApiForwarder implements Disposable {
     const headers = returnedHeaders(answer, secrets);
     response.writeHead(status, headers.flat());
     response.flushHeaders();
+    let counts = isCounted && status === 200;
+    const count = (): void => {
+      if (counts) this.#count(usage, answer);
+      counts = false;
+    };
     try {
-      await pipeline(answer, tap(usage), secretFilter(secrets), response);
-      usage.end();
+      // Counted before the client gets the end: its next request may be refused because of this one.
+      await pipeline(answer, tap(usage, count), secretFilter(secrets), response);
     } catch {
       response.destroy();
     } finally {
-      if (isCounted && status === 200) this.#count(usage, answer);
+      count();
     }
   }
 
@@ -203,11 +208,16 @@ function boundedBody(limits: ApiGatewayLimits): Transform {
   });
 }
 
-const tap = (usage: AnswerUsage): Transform =>
+const tap = (usage: AnswerUsage, onEnd: () => void): Transform =>
   new Transform({
     transform(chunk: Buffer, _encoding, callback) {
       usage.add(chunk);
       callback(null, chunk);
+    },
+    flush(callback) {
+      usage.end();
+      onEnd();
+      callback();
     },
   });
 

@@ -283,3 +283,16 @@ test("only requests with the secret of the session's Claude Code are forwarded",
     expect(statusOf(await rawExchange(gateway.socket, post(headers)))).toBe(200);
   }
 });
+
+test("before each request to the model, but not for other routes, a limit is asked", async () => {
+  await using scratch = new Scratch();
+  const { gateway, received } = await openGatewayStage(scratch, answerEmpty, {
+    refusal: () => "The limit is reached.",
+  });
+  const answer = await rawExchange(gateway.socket, post());
+  expect(statusOf(answer)).toBe(400);
+  expect(answer).toContain("The limit is reached.");
+  expect(received).toEqual([]);
+  const models = "GET /v1/models HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+  expect(statusOf(await rawExchange(gateway.socket, models))).toBe(200);
+});

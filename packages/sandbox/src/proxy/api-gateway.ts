@@ -13,6 +13,8 @@ export interface ApiGatewayOptions {
   /** The key or token that requests must have. A command of the agent does not get it; it could read it from a login's file. */
   clientSecret?: string;
   onUsage?: (usage: ApiUsage) => void;
+  /** Asked before each request to the model: why it is refused. */
+  refusal?: () => string | undefined;
   /** The host's variables: its proxy and certificates. */
   variables?: Readonly<Record<string, string | undefined>>;
   owner?: SocketOwner;
@@ -48,6 +50,9 @@ export async function startApiGateway(options: ApiGatewayOptions): Promise<ApiGa
     if (!hasSecret(request, options.clientSecret)) {
       return sendApiError(request, response, 401, "This socket serves the session's own Claude Code only.");
     }
+    const refusal = judgement.allowed && judgement.operation === "create" ? options.refusal?.() : undefined;
+    // Claude Code retries most other codes, or asks for a new login.
+    if (refusal !== undefined) return sendApiError(request, response, 400, refusal);
     if (judgement.allowed) void forwarder.forward(request, response, judgement.operation);
     else sendApiError(request, response, judgement.status, judgement.message);
   };

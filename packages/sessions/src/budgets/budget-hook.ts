@@ -12,7 +12,7 @@ import type { QuotaRegistry } from "./quota-registry.ts";
 import { NextAnswers } from "./next-answers.ts";
 import { lastRequest, totalsBeforeTurn } from "./read-spent.ts";
 import { limitsOfSession } from "./session-limits.ts";
-import { refusalOf, type Shortfall } from "./shortfall.ts";
+import { describeShortfall, refusalOf, type Shortfall } from "./shortfall.ts";
 
 interface BudgetHookDependencies {
   clock: Clock;
@@ -24,6 +24,9 @@ interface BudgetHookDependencies {
 
 /** How often active time is counted; this much is reserved in advance. */
 const TICK_MS = 1_000;
+
+/** A request takes at least this much. */
+const SMALLEST: Amounts = { ...NOTHING, usd: 1, tokens: 1, requests: 1 };
 
 /** The current day in the server's time zone. */
 export const today = (clock: Clock = systemClock): string => new Date(clock.now()).toLocaleDateString("sv-SE");
@@ -43,6 +46,8 @@ export class BudgetHook implements TurnHook {
   #isWatching = false;
   #isAsked = false;
   #hasSharedTime = false;
+  /** A limit that requests between two turns have reached. */
+  #sharedShortfall: Omit<Shortfall, "wanted"> | undefined;
   /** The session's current limits, which may have changed. */
   #allowed: { turn: Limits; session: Limits } | undefined;
   #stopTicking: (() => void) | undefined;
@@ -90,6 +95,20 @@ export class BudgetHook implements TurnHook {
     if (type === "span.model_request_end" || (type === "span.model_request_start" && output.thread !== null)) {
       this.#watch();
     }
+  }
+
+  /** Without a turn there is nothing to stop: the next request is refused instead. */
+  spent(): void {
+    if (this.#isWatching) return this.#watch();
+    void this.#serial
+      .run(async () => this.#parts.store.spending.settle(this.#lease, await this.#claims(NOTHING)))
+      .then((short) => (this.#sharedShortfall = short.find(({ spent, limit }) => spent >= limit)))
+      .catch(() => undefined);
+  }
+
+  refusesRequest(): string | undefined {
+    const short = this.#ownShortfall(SMALLEST) ?? (this.#isWatching ? undefined : this.#sharedShortfall);
+    return short && `A limit is reached. ${describeShortfall({ ...short, wanted: 0 })}`;
   }
 
   async after(_turn: TurnStart, _end: TurnEnd): Promise<readonly SessionEventBody[]> {

@@ -42,7 +42,7 @@ export async function totalsNow(log: EventLog, row: SessionRow): Promise<Amounts
     const page = await log.read(row.id, {
       after,
       limit: PAGE,
-      types: ["span.model_request_end", "tandem.grader_request"],
+      types: ["span.model_request_end", "tandem.grader_request", "tandem.side_request"],
     });
     for (const { thread, event } of page) ledger.add(thread, event as RequestEnd);
     if (page.length < PAGE) return totalsOf(ledger.note);

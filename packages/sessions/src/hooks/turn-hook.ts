@@ -23,6 +23,10 @@ export interface TurnHook {
   words?(): readonly ModelContent[];
   /** Receives every event of the conversation in order. Must not throw. */
   observe?(output: Extract<ConversationOutput, { type: "event" }>): void;
+  /** Something was spent besides the conversation. Must not throw. */
+  spent?(): void;
+  /** Why no further model request may be sent, in one sentence. Must not throw. */
+  refusesRequest?(): string | undefined;
   /** Called at the end of the turn. The returned events precede its last event. */
   after?(turn: TurnStart, end: TurnEnd): Promise<readonly SessionEventBody[]>;
   /** The process was released: the turn waits, or another worker continues it. `before` is called before it resumes. */
@@ -113,6 +117,14 @@ export class TurnHooks {
 
   observe(output: Extract<ConversationOutput, { type: "event" }>): void {
     for (const hook of this.#all) hook.observe?.(output);
+  }
+
+  spent(): void {
+    for (const hook of this.#all) hook.spent?.();
+  }
+
+  refusesRequest(): string | undefined {
+    return this.#all.map((hook) => hook.refusesRequest?.()).find((reason) => reason !== undefined);
   }
 
   async after(turn: TurnStart, end: TurnEnd): Promise<SessionEventBody[]> {

@@ -18,8 +18,8 @@ import { foldOutcome } from "./session-outcome.ts";
 import { Threads } from "./threads.ts";
 import type { UsageLedger } from "./usage-ledger.ts";
 
-/** Model requests of the agent and of graders. */
-const REQUEST_ENDS = ["span.model_request_end", "tandem.grader_request"];
+/** Model requests of the agent, of graders and of programs. */
+const REQUEST_ENDS = ["span.model_request_end", "tandem.grader_request", "tandem.side_request"];
 
 /**
  * The row, threads and open calls of a session as they will be once all pending events are written. Events go to the log in

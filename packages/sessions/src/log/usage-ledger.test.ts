@@ -55,6 +55,23 @@ describe("the usage ledger", () => {
     expect(ledger.usd).toBeCloseTo(0.031);
   });
 
+  test("a request besides the conversation counts once, whoever reports it", () => {
+    const ledger = new UsageLedger(primary);
+    const [own, hidden, direct] = ["msg_1", "msg_2", "msg_3"].map((id) => request(id, 10, 5));
+    for (const each of [own!, hidden!, direct!]) expect(ledger.addAside(each)).toBe(true);
+    expect(ledger.addAside(own!)).toBe(false);
+    expect(ledger.usd).toBeCloseTo(0.03);
+    // The conversation shows its own later; Claude Code reports that one and another at the turn's end.
+    ledger.add(sub, own!);
+    expect([own, hidden, direct].map((each) => ledger.isAside(each!))).toEqual([false, true, true]);
+    expect(ledger.thread(sub)).toMatchObject({ input_tokens: 10 });
+    expect(ledger.reconcile({ "claude-sonnet-5-5": { ...usage(20, 10), usd: 0.02 } })).toBeUndefined();
+    expect([ledger.total.input_tokens, ledger.requests]).toEqual([30, 3]);
+    expect(ledger.usd).toBeCloseTo(0.03);
+    ledger.add(null, direct!);
+    expect(ledger.requests).toBe(3);
+  });
+
   test("a request of unknown price is charged when Claude Code reports the turn's cost", () => {
     const ledger = new UsageLedger(primary);
     ledger.add(null, { model_usage: usage(10, 5), tandem: { model: "claude-new-9", message_id: "msg_1" } });

@@ -20,6 +20,7 @@ interface Count {
 }
 
 type Priced = ModelUsage & { usd: number };
+type RequestEnd = Pick<EventOf<"span.model_request_end">, "model_usage" | "tandem">;
 
 /** Our table and Claude Code's may round differently. */
 const PRICE_NOISE = 1e-6;
@@ -44,6 +45,8 @@ export class UsageLedger {
   readonly #byThread = new Map<string, Count>();
   readonly #seen = new Set<string>();
   #turn = new Map<string, Priced>();
+  /** Requests besides the conversation's, by message, since the last comparison. */
+  readonly #aside = new Map<string, RequestEnd & { model: string }>();
   readonly times: StatusTimes;
   readonly #now: () => number;
   /** Model responses. */
@@ -70,21 +73,64 @@ export class UsageLedger {
   }
 
   /** A request of a dead process, which will not report it. */
-  carry(thread: ThreadId | null, end: Pick<EventOf<"span.model_request_end">, "model_usage" | "tandem">): void {
+  carry(thread: ThreadId | null, end: RequestEnd): void {
     const turn = this.#turn;
     this.#turn = new Map();
     this.add(thread, end);
     this.#turn = turn;
   }
 
-  add(thread: ThreadId | null, end: Pick<EventOf<"span.model_request_end">, "model_usage" | "tandem">): void {
+  add(thread: ThreadId | null, end: RequestEnd): void {
     const { message_id: message, model } = end.tandem;
     if (!model || (message && this.#seen.has(message))) return;
-    if (message) this.#seen.add(message);
+    if (message) {
+      this.#seen.add(message);
+      this.#takeBack(message);
+    }
     this.requests += 1;
     this.#count(model, thread ?? this.#primary, end.model_usage, end.tandem);
     const before = this.#turn.get(model);
     this.#turn.set(model, { ...sum(before, end.model_usage), usd: (before?.usd ?? 0) + (end.tandem.usd ?? 0) });
+  }
+
+  /**
+   * A request that the sandbox's gateway saw. If it turns out to be one of the conversation, that one counts instead. False
+   * if it was counted already.
+   */
+  addAside(end: RequestEnd): boolean {
+    const { message_id: message, model } = end.tandem;
+    if (!model || !message || this.#seen.has(message) || this.#aside.has(message)) return false;
+    this.#aside.set(message, { ...end, model });
+    this.requests += 1;
+    this.#count(model, this.#primary, end.model_usage, end.tandem);
+    return true;
+  }
+
+  /** Whether the request is still none of the conversation's. */
+  isAside({ tandem: { message_id: message } }: RequestEnd): boolean {
+    return message !== undefined && this.#aside.has(message);
+  }
+
+  #takeBack(message: string): void {
+    const aside = this.#aside.get(message);
+    if (!aside) return;
+    this.#aside.delete(message);
+    this.requests -= 1;
+    const { usd, cache_write_1h_tokens: write1h, web_searches: searches } = aside.tandem;
+    const note = { usd: -(usd ?? 0), cache_write_1h_tokens: -(write1h ?? 0), web_searches: -(searches ?? 0) };
+    this.#count(aside.model, this.#primary, subtract(NO_TOKENS, aside.model_usage), note);
+  }
+
+  /** Requests besides the conversation's: Claude Code reports its own ones among them, not those of other programs. */
+  #settleAside(): Map<string, Priced> {
+    const sums = new Map<string, Priced>();
+    for (const [message, { model, model_usage: usage, tandem }] of this.#aside) {
+      const before = sums.get(model);
+      sums.set(model, { ...sum(before, usage), usd: (before?.usd ?? 0) + (tandem.usd ?? 0) });
+      this.#seen.add(message);
+    }
+    this.#aside.clear();
+    return sums;
   }
 
   /**
@@ -96,12 +142,14 @@ export class UsageLedger {
   ): { counted: Record<string, ModelUsage>; reported: Record<string, ModelUsage> } | undefined {
     const counted = this.#turn;
     this.#turn = new Map();
+    const aside = this.#settleAside();
     let differs = [...counted.keys()].some((model) => !(model in reported));
     for (const [model, total] of Object.entries(reported)) {
-      const missing = subtract(total, counted.get(model));
-      const usd = total.usd - (counted.get(model)?.usd ?? 0);
-      differs ||= FIELDS.some((field) => missing[field] !== 0);
+      const surplus = subtract(total, counted.get(model));
+      const missing = subtract(surplus, aside.get(model));
+      const usd = total.usd - (counted.get(model)?.usd ?? 0) - (aside.get(model)?.usd ?? 0);
       const unseen = FIELDS.some((field) => missing[field] > 0);
+      differs ||= unseen || FIELDS.some((field) => surplus[field] < 0);
       if (unseen || usd > PRICE_NOISE) {
         this.#count(model, this.#primary, atLeastNothing(missing), { usd: Math.max(usd, 0) });
       }

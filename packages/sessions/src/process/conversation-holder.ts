@@ -12,6 +12,7 @@ import type {
 import { LlmError, RequestError, type EventId, type EventOf, type SessionEventBody } from "@tandem/protocol";
 import type { Lease, Store } from "@tandem/storage";
 import { approvalNote } from "../approvals/approval-note.ts";
+import type { GatewayWatch } from "../budgets/side-requests.ts";
 import type { DatabaseWait } from "../host/database-wait.ts";
 import type { JudgedCall } from "@tandem/policy";
 import type { Rules } from "../rules/rules.ts";
@@ -45,6 +46,7 @@ interface HolderDependencies {
   definitions: ToolDefinitions;
   database: DatabaseWait;
   onOutput: (output: ConversationOutput) => void;
+  gateway: GatewayWatch;
 }
 
 /** The Claude Code process of a session, while there is one. Output of former processes is ignored. */
@@ -206,7 +208,8 @@ export class ConversationHolder {
     parts.defer(() => slot?.free());
     this.#slot = slot;
     const write = (events: SessionEventBody[]): void => void writer.write(events);
-    const around = { store, definitions, isFirst: row.claudeSession === undefined, write };
+    const { gateway } = this.#dependencies;
+    const around = { store, definitions, isFirst: row.claudeSession === undefined, write, gateway };
     const processSetup = parts.use(await openProcessSetup(row, settings, around));
     const added = await this.systemMessages.read(store.events, row.id);
     const skills = parts.use(await openSessionSkills(row, { ...settings, store }));

@@ -2,6 +2,7 @@ import type { ConversationSandbox } from "@tandem/claude-code";
 import { RequestError, type SessionEventBody } from "@tandem/protocol";
 import type { HostFilter } from "@tandem/sandbox";
 import type { SessionRow } from "@tandem/storage";
+import type { GatewayWatch } from "../budgets/side-requests.ts";
 import type { ProcessSettings } from "./process-settings.ts";
 import { sandboxFor } from "./sandbox.ts";
 import type { SessionSandbox } from "./session-sandbox.ts";
@@ -20,6 +21,7 @@ export async function openSandbox(
     write: (events: SessionEventBody[]) => void;
     /** For a process besides the session's own: the name of its folder, which is deleted with the sandbox. */
     besides?: string;
+    gateway?: GatewayWatch;
   },
 ): Promise<{ sandbox: ConversationSandbox; opened?: SessionSandbox }> {
   const choice = await sandboxFor(settings.sandbox ?? { mode: "off" }, settings.hostVariables);
@@ -48,6 +50,7 @@ export async function openSandbox(
     ...(around.besides !== undefined && { besides: around.besides }),
     wall: choice.wall,
     credential,
+    ...(around.gateway && { gateway: around.gateway }),
     isAllowed: (target) => isConfigured(target) || granted?.isAllowed(target) === true,
     onRefused: (refusal) => {
       const event = granted?.refused(refusal);

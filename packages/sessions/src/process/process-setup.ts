@@ -9,6 +9,7 @@ import type {
 import type { SessionEventBody } from "@tandem/protocol";
 import type { SessionRow, Store } from "@tandem/storage";
 import type { ProcessSettings } from "./process-settings.ts";
+import type { GatewayWatch } from "../budgets/side-requests.ts";
 import { HostHooks } from "../hooks/host-hooks.ts";
 import { OwnerUrls } from "../mcp/owner-urls.ts";
 import type { ToolDefinitions } from "../mcp/tool-definitions.ts";
@@ -44,10 +45,11 @@ export async function openProcessSetup(
     definitions: ToolDefinitions;
     isFirst: boolean;
     write: (events: SessionEventBody[]) => void;
+    gateway?: GatewayWatch;
   },
 ): Promise<ProcessSetup> {
   await using resources = new AsyncDisposableStack();
-  const { sandbox, opened } = await openSandbox(row, settings, { write: around.write });
+  const { sandbox, opened } = await openSandbox(row, settings, around);
   if (opened) resources.use(opened);
   const trust = await settings.trustOf?.(row.folder);
   const config = trust?.trusted ? trust.config : undefined;

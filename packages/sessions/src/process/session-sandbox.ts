@@ -17,6 +17,7 @@ import {
 } from "@tandem/sandbox";
 import type { SandboxState } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
+import type { GatewayWatch } from "../budgets/side-requests.ts";
 import type { ProcessSettings } from "./process-settings.ts";
 import { giveFolder } from "./give-folder.ts";
 import { exposePorts, NO_NETWORK, openNetwork } from "./sandbox-network.ts";
@@ -52,6 +53,7 @@ export async function openSessionSandbox(
     /** For a process besides the session's own: the name of its folder, which is deleted with the sandbox. */
     besides?: string;
     onRefused: (refusal: EgressRefusal) => void;
+    gateway?: GatewayWatch;
   },
 ): Promise<SessionSandbox> {
   await using opened = new AsyncDisposableStack();
@@ -71,8 +73,17 @@ export async function openSessionSandbox(
   const sockets = opened.use(await openSocketFolder(user));
   const api = join(sockets.path, "api.sock");
   const upstream = () => standIn.upstream();
+  const watch = around.gateway;
+  const isFree = around.credential.type === "api_key" && around.credential.isFree === true;
   const gateway = opened.use(
-    await openApiGateway({ socket: api, upstream, clientSecret: standIn.secret, variables: hostVariables, ...owner }),
+    await openApiGateway({
+      socket: api,
+      upstream,
+      clientSecret: standIn.secret,
+      variables: hostVariables,
+      ...(watch && { onUsage: (usage) => watch.onUsage(usage, isFree), refusal: () => watch.refusal() }),
+      ...owner,
+    }),
   );
   const hosts = new AllowedHosts(around.isAllowed);
   const onRefused = (refusal: EgressRefusal): void => {

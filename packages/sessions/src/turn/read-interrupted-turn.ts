@@ -60,7 +60,9 @@ export async function readInterruptedTurn(
     uncounted: events
       .slice(counted + 1)
       .flatMap(({ thread, event }) =>
-        event.type === "span.model_request_end" || event.type === "tandem.grader_request"
+        event.type === "span.model_request_end" ||
+        event.type === "tandem.grader_request" ||
+        event.type === "tandem.side_request"
           ? [{ thread, end: event }]
           : [],
       ),

@@ -3,6 +3,7 @@ import { RequestError, type EventId, type EventOf, type Interruption } from "@ta
 import type { SessionRow } from "@tandem/storage";
 import { ApprovalRequests } from "../approvals/approval-requests.ts";
 import type { Answer } from "../approvals/pending-calls.ts";
+import { SideRequests } from "../budgets/side-requests.ts";
 import { TurnHooks, type TurnControl } from "../hooks/turn-hook.ts";
 import { promptOf, type TurnInput } from "../outcomes/outcome-prompt.ts";
 import { newOutcome, withOutcome } from "../outcomes/outcome-state.ts";
@@ -42,6 +43,7 @@ export class TurnRunner {
   readonly #status: TurnStatus;
   readonly #surviving: SurvivingCalls;
   readonly #promptSender: PromptSender;
+  readonly #sideRequests: SideRequests;
 
   constructor(dependencies: TurnDependencies) {
     this.#dependencies = dependencies;
@@ -61,8 +63,10 @@ export class TurnRunner {
       }),
     );
     this.#requests = new ApprovalRequests({ ...dependencies, state: machine });
+    this.#sideRequests = new SideRequests(dependencies, this.#hooks, () => this.running);
     this.#holder = new ConversationHolder({
       ...dependencies,
+      gateway: this.#sideRequests,
       pending: this.#requests.pending,
       onRun: (id) => this.#requests.started(id),
       onOutput: (output) => this.#output.take(output),
@@ -321,6 +325,7 @@ export class TurnRunner {
 
   async #onClaudeEnded(end: TurnEnd): Promise<void> {
     const { writer, ledger, takeInput } = this.#dependencies;
+    this.#sideRequests.settle();
     if (!this.running) return;
     await this.#quotaWait.learn(end);
     const stop = this.#machine.turn?.stop;
@@ -374,6 +379,7 @@ export class TurnRunner {
     this.#tasks.end();
     this.#steering.clear();
     await Promise.all([graded, this.#holder.close(turn)]);
+    if (turn !== "lost") this.#sideRequests.settle();
   }
 
   /** Closes the process. An open turn keeps waiting for its answers or its quota. */

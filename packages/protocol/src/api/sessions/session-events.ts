@@ -80,6 +80,7 @@ const EVENT_TYPES = Object.keys({
   "tandem.mode": true,
   "tandem.model": true,
   "tandem.grader_request": true,
+  "tandem.side_request": true,
   "tandem.hook": true,
   "tandem.command": true,
   "tandem.push": true,
