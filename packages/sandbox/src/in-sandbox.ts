@@ -7,6 +7,7 @@ import { checkDestinations } from "./check-destinations.ts";
 import { SandboxError } from "./sandbox-error.ts";
 import type { Mount, SandboxPlan, WallOn } from "./sandbox-plan.ts";
 import { seccompFilter } from "./seccomp-filter.ts";
+import { awaitStart } from "./start-permission.ts";
 import { wallFlags } from "./wall-flags.ts";
 
 export interface SandboxedCommand {
@@ -18,8 +19,10 @@ export interface SandboxedCommand {
   env: Readonly<Record<string, string | undefined>>;
   /** The descriptor on which bubblewrap reports the pid of the namespace's init. */
   statusDescriptor: number;
-  /** The program starts when this descriptor has data. */
+  /** Bubblewrap starts no process before this descriptor has data. */
   blockDescriptor?: number;
+  /** The program starts when `MAY_START` arrives here. */
+  startDescriptor: number;
   /** The first of the free descriptors, for `feeds`. */
   firstDescriptor: number;
 }
@@ -38,7 +41,7 @@ export interface SandboxStart {
  * Starts the relays, waits until those with an address in `$3` listen (there are `$2` of them), and replaces itself by the
  * program. Relays inherit no pipe of the program.
  */
-const RELAY_START = `
+const START = `
 n=$1; k=$2; w=$3; shift 3
 while [ "$n" -gt 0 ]; do
   "$1" "$2" "$3" </dev/null >/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
@@ -97,7 +100,14 @@ export function inSandbox(wall: WallOn, plan: SandboxPlan, command: SandboxedCom
   const program = [command.command, ...command.args];
   return {
     command: wall.bwrap,
-    args: ["--args", args, "--", ...limitFlags(wall, plan.limits), ...relayStart(wall, plan), ...program],
+    args: [
+      "--args",
+      args,
+      "--",
+      ...limitFlags(wall, plan.limits),
+      ...starter(wall, plan, command.startDescriptor),
+      ...program,
+    ],
     env: path === undefined ? {} : { PATH: path },
     feeds,
   };
@@ -118,8 +128,9 @@ function mountFlags(mount: Mount, feed: (bytes: Buffer) => string): string[] {
 }
 
 /** Without socat, the ports refuse connections. */
-function relayStart({ socat }: WallOn, { relays, exposed = [] }: SandboxPlan): string[] {
-  if (socat === undefined || relays.length + exposed.length === 0) return [];
+function starter({ socat }: WallOn, { relays, exposed = [] }: SandboxPlan, descriptor: number): string[] {
+  const script = awaitStart(descriptor) + START;
+  if (socat === undefined) return ["/bin/sh", "-c", script, "sh", "0", "0", ""];
   const each = [
     ...relays.map(({ port, to }) => [`TCP-LISTEN:${port},bind=127.0.0.1,fork,reuseaddr`, `UNIX-CONNECT:${to}`]),
     // Nothing connects to them before the program runs a server.
@@ -128,7 +139,7 @@ function relayStart({ socat }: WallOn, { relays, exposed = [] }: SandboxPlan): s
   const awaited = relays.filter(({ isLate }) => !isLate).map(({ port }) => listening(port));
   const counts = [each.length, awaited.length].map(String);
   const commands = each.flatMap((ends) => [socat, ...ends]);
-  return ["/bin/sh", "-c", RELAY_START, "sh", ...counts, awaited.join(" "), ...commands];
+  return ["/bin/sh", "-c", script, "sh", ...counts, awaited.join(" "), ...commands];
 }
 
 /** 127.0.0.1:PORT in the format of /proc/net/tcp, in the byte order of x64 and arm64. */

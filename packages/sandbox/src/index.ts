@@ -32,3 +32,4 @@ export type {
   WallProblem,
 } from "./sandbox-plan.ts";
 export { gitIdentity, sessionMounts, type SessionPlace } from "./session-mounts.ts";
+export { awaitStart, MAY_START } from "./start-permission.ts";

@@ -5,6 +5,7 @@ import { constants, devNull } from "node:os";
 import type { Readable, Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import { MAY_START } from "@tandem/sandbox";
 import type { ProcessLedger } from "./process-ledger.ts";
 import { programPid } from "./process-namespace.ts";
 import {
@@ -40,6 +41,7 @@ export class OwnedProcess {
   readonly gone: Promise<void>;
   readonly #marker: string | undefined;
   #init: { pid: number; startedAt: string } | undefined;
+  readonly #initKnown = Promise.withResolvers<void>();
   #pid: number | undefined;
   /** Targets of the signal that resumes it: its group and descendants. */
   #paused: number[] = [];
@@ -49,10 +51,10 @@ export class OwnedProcess {
     const line = startLine(command);
     if (!line.isWrapped) this.#marker = newMarker();
     if (!line.isWrapped && line.isFound) ledger.guard();
-    const { statusDescriptor, feeds } = line;
+    const { statusDescriptor, startDescriptor, feeds } = line;
     const nothing = openSync(devNull, "r+");
     const piped = new Set([0, 1, 2, ...(command.pipes ?? []), ...feeds.map((feed) => feed.descriptor)]);
-    if (line.isWrapped) piped.add(statusDescriptor);
+    if (line.isWrapped) piped.add(statusDescriptor).add(startDescriptor);
     if (line.blockDescriptor !== undefined) piped.add(line.blockDescriptor);
     const stdio = Array.from({ length: Math.max(...piped, ...line.covered) + 1 }, (_, descriptor) =>
       piped.has(descriptor) ? "pipe" : line.covered.includes(descriptor) ? nothing : "ignore",
@@ -68,14 +70,26 @@ export class OwnedProcess {
     closeSync(nothing);
     const { yields } = command;
     const { pid } = this.process;
-    for (const { descriptor, bytes } of feeds) this.#feed(descriptor, bytes);
+    for (const { descriptor, bytes } of feeds) this.#channel(descriptor)?.end(bytes);
     if (yields && pid !== undefined) lowerGroupPriority(pid);
     // A namespaced program is signalled itself: bubblewrap would kill everything at once on any signal.
     this.process.kill = (signal) => this.signal(typeof signal === "string" ? signal : "SIGTERM");
     const status = line.isWrapped ? this.#readStatus(line) : Promise.resolve();
+    const gate = line.isWrapped ? this.#channel(startDescriptor) : undefined;
+    const begin = (): void => {
+      try {
+        // From here on, the next start of the server finds the namespace.
+        if (pid !== undefined && this.#init) ledger.add(pid, { init: this.#init });
+        gate?.end(MAY_START);
+      } catch {
+        this.kill();
+      }
+    };
+    gate?.once("data", () => void this.#initKnown.promise.then(begin));
     this.gone = new Promise((resolve) => {
       const end = async (): Promise<void> => {
         if (pid !== undefined) {
+          gate?.destroy();
           await settledWithin(STATUS_MS, status);
           await this.#endRest();
           running.delete(this);
@@ -89,7 +103,7 @@ export class OwnedProcess {
     if (pid === undefined) return;
     running.add(this);
     try {
-      ledger.add(pid, this.#marker);
+      ledger.add(pid, this.#marker === undefined ? {} : { marker: this.#marker });
     } catch (error) {
       this.kill();
       throw error;
@@ -149,19 +163,17 @@ export class OwnedProcess {
     if (!this.hasExited) sendSignal(-pid, "SIGKILL");
   }
 
-  /** If bubblewrap fails before it reads them, its exit says so. */
-  #feed(descriptor: number, bytes: Buffer): void {
+  /** If bubblewrap fails before it reads from a channel, its exit says so. */
+  #channel(descriptor: number): Socket | undefined {
     const channel = (this.process as ChildProcess).stdio[descriptor];
-    if (!(channel instanceof Socket)) return;
-    channel.on("error", () => {});
-    channel.end(bytes);
-    channel.unref();
+    if (!(channel instanceof Socket)) return undefined;
+    channel.on("error", () => {}).unref();
+    return channel;
   }
 
   async #readStatus(line: StartLine): Promise<void> {
-    const channel = (this.process as ChildProcess).stdio[line.statusDescriptor];
-    if (!(channel instanceof Socket)) return;
-    channel.unref();
+    const channel = this.#channel(line.statusDescriptor);
+    if (!channel) return;
     let said = "";
     channel.setEncoding("utf8").on("data", (chunk: string) => {
       if (this.#init) return;
@@ -171,17 +183,18 @@ export class OwnedProcess {
       const startedAt = startTime(pid);
       if (startedAt === undefined) return;
       this.#init = { pid, startedAt };
+      this.#initKnown.resolve();
       void this.#unblock(line, pid);
     });
     await finished(channel).catch(() => {});
   }
 
-  /** Bubblewrap starts the program now. Its init is in the group by then, so no process escapes it. */
+  /** Bubblewrap starts processes now. Its init is in the group by then, so no process escapes it. */
   async #unblock({ group, blockDescriptor }: StartLine, init: number): Promise<void> {
     if (blockDescriptor === undefined) return;
     // If the group was removed, the limits of each process still bind.
     await group?.add(init).catch(() => {});
-    this.#feed(blockDescriptor, Buffer.from("start"));
+    this.#channel(blockDescriptor)?.end("start");
   }
 
   /** The program has exited; its descendants may still run. */

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { TandemError } from "@tandem/protocol";
 import { z } from "zod";
 import { guard } from "./guardian.ts";
-import { isSame, killTree, markedProcesses, startTime } from "./process-tree.ts";
+import { isSame, killTree, markedProcesses, sendSignal, startTime } from "./process-tree.ts";
 
 /** Time for a killed process to leave the process table before the sweep reports it as left. */
 const GONE_DEADLINE_MS = 2_000;
@@ -18,6 +18,8 @@ const ledgerEntry = z.object({
   hostStartedAt: z.string(),
   /** Finds its descendants; absent if it runs in a pid namespace. */
   marker: z.string().optional(),
+  /** The init of its pid namespace, which can outlive it. */
+  init: z.object({ pid: z.int().min(2), startedAt: z.string() }).optional(),
 });
 type LedgerEntry = z.infer<typeof ledgerEntry>;
 
@@ -54,9 +56,9 @@ export class ProcessLedger {
     guard(this.#folder);
   }
 
-  /** `marker` finds the descendants of a child without a pid namespace. */
-  add(pid: number, marker?: string): void {
-    const entry: LedgerEntry = { pid, startedAt: startTime(pid) ?? "", ...this.#host, ...(marker && { marker }) };
+  /** Records a child, or what became known of it since. */
+  add(pid: number, more: Pick<LedgerEntry, "marker" | "init"> = {}): void {
+    const entry: LedgerEntry = { pid, startedAt: startTime(pid) ?? "", ...this.#host, ...more };
     // Atomic rename: a concurrent sweep must not read half a file and discard it.
     const draft = join(this.#folder, `.${pid}.draft`);
     writeFileSync(draft, JSON.stringify(entry), { mode: 0o600 });
@@ -112,11 +114,14 @@ export class ProcessLedger {
   }
 }
 
-const isRunning = ({ pid, startedAt, marker }: LedgerEntry): boolean =>
-  isSame(pid, startedAt) || markedProcesses(marker).length > 0;
+const isRunning = ({ pid, startedAt, marker, init }: LedgerEntry): boolean =>
+  isSame(pid, startedAt) ||
+  (init !== undefined && isSame(init.pid, init.startedAt)) ||
+  markedProcesses(marker).length > 0;
 
 /** If the process itself has exited, its pid may belong to another one by now. */
-function killEntry({ pid, startedAt, marker }: LedgerEntry): void {
+function killEntry({ pid, startedAt, marker, init }: LedgerEntry): void {
+  if (init && isSame(init.pid, init.startedAt)) sendSignal(init.pid, "SIGKILL");
   killTree(isSame(pid, startedAt) ? pid : undefined, marker);
 }
 

@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { accessSync, constants, readFileSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
+import { awaitStart } from "@tandem/sandbox";
 
 const PROBE_MS = 5_000;
 /** `off` starts programs without a pid namespace, for example because they need `sudo`. */
@@ -65,16 +66,19 @@ export interface Command {
   pidFolders?: readonly string[];
   /** The descriptor on which bubblewrap reports the pid of the namespace's init. */
   statusDescriptor: number;
+  /** The program starts when `MAY_START` arrives here. */
+  startDescriptor: number;
 }
 
 /** The command line that runs a command in a namespace. Exit codes pass; a signal becomes 128 plus its number. */
 export function inNamespace(
   { program, flags, entry }: Wrapper,
-  { command, args, pidFolders = [], statusDescriptor }: Command,
+  { command, args, pidFolders = [], statusDescriptor, startDescriptor }: Command,
 ): { command: string; args: readonly string[] } {
   const hidden = pidFolders.flatMap((folder) => ["--tmpfs", folder]);
   const status = ["--json-status-fd", String(statusDescriptor)];
-  return { command: program, args: [...flags, ...hidden, ...status, "--", ...entry, command, ...args] };
+  const starter = ["/bin/sh", "-c", `${awaitStart(startDescriptor)}; exec "$@"`, "sh"];
+  return { command: program, args: [...flags, ...hidden, ...status, "--", ...starter, ...entry, command, ...args] };
 }
 
 /** Resolves a program as `execvp` does. */

@@ -4,6 +4,7 @@ import {
   chmodSync,
   chownSync,
   closeSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -82,6 +83,15 @@ const inFolder = (): string[] =>
       return [];
     }
   });
+/** Living processes that see the test's folder as a mount. */
+const withMount = (): string[] =>
+  readdirSync("/proc").filter((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/mountinfo`, "utf8").includes(folder);
+    } catch {
+      return false;
+    }
+  });
 const daemons = (): string[] => inFolder().filter((name) => name === "tail");
 const stateOf = (pid: number): string => /\) (\w) /.exec(readFileSync(`/proc/${pid}/stat`, "utf8"))![1]!;
 
@@ -141,6 +151,20 @@ describe.skipIf(!wall.on)("an owned process in a sandbox", () => {
     host.kill("SIGKILL");
     await exited;
     await expect.poll(inFolder, { timeout: 5_000 * inject("slowness") }).toEqual([]);
+  });
+
+  test("a server that dies during the start leaves nothing that runs", async () => {
+    plan = { ...plan, relays: [{ port: 3128, to: "/run/tandem/net.sock" }] };
+    const script = new URL("testing/owning-host.ts", import.meta.url).pathname;
+    const args = ["--no-warnings", script, join(base, "processes"), "touch ran", JSON.stringify(plan), "at once"];
+    const host = spawn(process.execPath, args, { cwd: folder, env: { PATH }, stdio: "ignore" });
+    await once(host, "exit");
+    expect(host.signalCode).toBe("SIGKILL");
+    const [entry] = readdirSync(join(base, "processes"));
+    const timeout = 5_000 * inject("slowness");
+    await expect.poll(() => existsSync(`/proc/${Number.parseInt(entry!, 10)}`), { timeout }).toBe(false);
+    await expect.poll(withMount, { timeout }).toEqual([]);
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   test("descriptors of the server and its environment stay outside", async () => {

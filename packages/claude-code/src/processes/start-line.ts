@@ -40,8 +40,10 @@ export interface StartLine {
   isWrapped: boolean;
   isFound: boolean;
   statusDescriptor: number;
+  /** In bubblewrap, the program starts when `MAY_START` arrives here. */
+  startDescriptor: number;
   feeds: SandboxStart["feeds"];
-  /** Limits of the whole sandbox. Its init must be in it before `blockDescriptor` gets data, which starts the program. */
+  /** Limits of the whole sandbox. Its init must be in it before `blockDescriptor` gets data: then it starts other processes. */
   group?: LimitGroup | undefined;
   blockDescriptor?: number;
   /** Descriptors that the program gets as /dev/null. */
@@ -59,14 +61,12 @@ export function startLine(owned: OwnedCommand): StartLine {
 
 function inOwnNamespace({ command, args, cwd, env, pipes, pidFolders = [] }: OwnedCommand): StartLine {
   const namespace = processNamespace();
-  const statusDescriptor = afterPipes(pipes);
+  const descriptors = ownDescriptors(pipes);
   // Without the program, the spawn fails with its usual error instead of one of bubblewrap.
   const isFound = findProgram(command, env["PATH"] ?? "", cwd) !== undefined;
   const isWrapped = namespace.on && isFound;
-  const wrapped = isWrapped
-    ? inNamespace(namespace, { command, args, pidFolders, statusDescriptor })
-    : { command, args };
-  return { ...wrapped, cwd, env, isWrapped, isFound, statusDescriptor, feeds: [], covered: [] };
+  const wrapped = isWrapped ? inNamespace(namespace, { command, args, pidFolders, ...descriptors }) : { command, args };
+  return { ...wrapped, cwd, env, isWrapped, isFound, ...descriptors, feeds: [], covered: [] };
 }
 
 function sandboxed(owned: OwnedCommand, plan: SandboxPlan): StartLine {
@@ -83,24 +83,26 @@ function inGroup(owned: OwnedCommand, plan: SandboxPlan, group: LimitGroup | und
   const { command, args, cwd, env, pipes } = owned;
   const wall = knownWall(process.env, plan.user);
   if (!wall.on) throw wallMissing(wall);
-  const statusDescriptor = afterPipes(pipes);
-  const block = group && { blockDescriptor: statusDescriptor + 1 };
-  const firstDescriptor = statusDescriptor + (group ? 2 : 1);
-  const start = inSandbox(wall, plan, { command, args, cwd, env, statusDescriptor, ...block, firstDescriptor });
+  const own = ownDescriptors(pipes);
+  const descriptors = { ...own, ...(group && { blockDescriptor: own.startDescriptor + 1 }) };
+  const firstDescriptor = Math.max(...Object.values(descriptors)) + 1;
+  const start = inSandbox(wall, plan, { command, args, cwd, env, ...descriptors, firstDescriptor });
   const feeds = start.feeds.map((feed) => feed.descriptor);
-  const used = new Set([...(pipes ?? []), statusDescriptor, ...Object.values(block ?? {}), ...feeds]);
+  const used = new Set([...(pipes ?? []), ...Object.values(descriptors), ...feeds]);
   return {
     ...start,
     // The plan's user may lack access to the folder's path outside. Bubblewrap changes to it inside.
     cwd: "/",
     isWrapped: true,
     isFound: true,
-    statusDescriptor,
+    ...descriptors,
     group,
-    ...block,
     covered: inheritedDescriptors().filter((each) => !used.has(each)),
     ...(plan.user && { user: plan.user }),
   };
 }
 
-const afterPipes = (pipes: readonly number[] = []): number => Math.max(2, ...pipes) + 1;
+function ownDescriptors(pipes: readonly number[] = []): Pick<StartLine, "statusDescriptor" | "startDescriptor"> {
+  const first = Math.max(2, ...pipes) + 1;
+  return { statusDescriptor: first, startDescriptor: first + 1 };
+}

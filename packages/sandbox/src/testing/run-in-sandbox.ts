@@ -4,6 +4,7 @@ import { Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { inSandbox } from "../in-sandbox.ts";
 import type { SandboxPlan, WallOn } from "../sandbox-plan.ts";
+import { MAY_START } from "../start-permission.ts";
 
 export interface Ran {
   code: number;
@@ -18,12 +19,13 @@ export async function runInSandbox(wall: WallOn, plan: SandboxPlan, cwd: string,
     cwd,
     env: { PATH: "/usr/bin:/bin", HOME: plan.home.at },
     statusDescriptor: 3,
-    firstDescriptor: 4,
+    startDescriptor: 4,
+    firstDescriptor: 5,
   });
-  const stdio = Array.from({ length: 4 + start.feeds.length }, () => "pipe" as const);
+  const stdio = Array.from({ length: 5 + start.feeds.length }, () => "pipe" as const);
   const child = spawn(start.command, [...start.args], { cwd: "/", env: start.env, stdio, ...plan.user });
   child.stdin.end();
-  for (const { descriptor, bytes } of start.feeds) {
+  for (const { descriptor, bytes } of [...start.feeds, { descriptor: 4, bytes: MAY_START }]) {
     const channel: unknown = child.stdio[descriptor];
     if (channel instanceof Socket) channel.end(bytes);
   }
