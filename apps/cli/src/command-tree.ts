@@ -117,6 +117,10 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, CommandEn
       description: "Show and limit spending.",
       load: () => import("./commands/sessions/budgets.ts"),
     },
+    vaults: {
+      description: "Store credentials for MCP servers and programs of sessions, encrypted.",
+      load: () => import("./commands/sessions/vaults.ts"),
+    },
     webhooks: {
       description: "Add, test and watch the endpoints that are told of changes.",
       load: () => import("./commands/sessions/webhooks.ts"),

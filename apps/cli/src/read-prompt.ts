@@ -21,7 +21,7 @@ export async function readPrompt(invocation: Invocation, given: readonly string[
   const words = given.filter((word) => word !== STANDARD_INPUT);
   const source = sourceOf(invocation.stdin);
   const isOptional = source === "pipe" && words.length > 0 && words.length === given.length;
-  const piped = source === "none" ? "" : await readAll(invocation, isOptional);
+  const piped = source === "none" ? "" : await readStandardInput(invocation, isOptional);
   const prompt = [words.join(" "), piped].filter((part) => part.trim() !== "").join("\n\n");
   if (prompt === "") {
     throw new TandemError("usage", "The prompt is missing.", {
@@ -43,7 +43,11 @@ function sourceOf(stdin: NodeJS.ReadStream): "file" | "pipe" | "none" {
   }
 }
 
-async function readAll({ stdin, stderr, signal, json }: Invocation, isOptional: boolean): Promise<string> {
+/** Reads a pipe or file to its end. An optional one that stays silent counts as empty. */
+export async function readStandardInput(
+  { stdin, stderr, signal, json }: Invocation,
+  isOptional = false,
+): Promise<string> {
   const silence = new AbortController();
   const notice = setTimeout(() => {
     if (!json) stderr.write("Waiting for standard input …\n");

@@ -59,6 +59,7 @@ export function createLocalClient(
         });
       },
     },
+    vaults: engine.vaults,
     mcpServers: engine.mcpServers,
     sessions: {
       create: (params) => sessions.create(params, localActor()),

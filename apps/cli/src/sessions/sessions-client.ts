@@ -24,6 +24,7 @@ export interface SessionsClient extends AsyncDisposable {
   readonly skills: Engine["skills"];
   readonly triggers: Omit<Engine["triggers"], "receive">;
   readonly deployments: Engine["deployments"];
+  readonly vaults: Engine["vaults"];
   readonly mcpServers: Engine["mcpServers"];
   readonly killSwitch: Omit<Engine["killSwitch"], "heed">;
   readonly worktrees: Engine["worktrees"];

@@ -44,7 +44,7 @@ export const ENDPOINTS = {
   "vaults.credentials.update": "POST /v1/vaults/:vault_id/credentials/:credential_id",
   "vaults.credentials.delete": "DELETE /v1/vaults/:vault_id/credentials/:credential_id",
   "vaults.credentials.archive": "POST /v1/vaults/:vault_id/credentials/:credential_id/archive",
-  "vaults.credentials.mcpOauthValidate": "POST /v1/vaults/:vault_id/credentials/:credential_id/mcp_oauth_validate",
+  "vaults.credentials.mcpOAuthValidate": "POST /v1/vaults/:vault_id/credentials/:credential_id/mcp_oauth_validate",
   "sessions.create": "POST /v1/sessions",
   "sessions.list": "GET /v1/sessions",
   "sessions.retrieve": "GET /v1/sessions/:session_id",

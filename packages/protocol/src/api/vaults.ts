@@ -241,5 +241,5 @@ export const vaultsApi = {
   "vaults.credentials.update": { body: credentialUpdateParams, response: credential },
   "vaults.credentials.delete": { response: deletedOf("vault_credential_deleted") },
   "vaults.credentials.archive": { response: credential },
-  "vaults.credentials.mcpOauthValidate": { response: credentialValidation },
+  "vaults.credentials.mcpOAuthValidate": { response: credentialValidation },
 };

@@ -29,6 +29,11 @@ export async function createResources(stage: Stage, token: string): Promise<Ids>
     name: MARK,
     verification: { type: "github" },
   });
+  const vault = await post("/v1/vaults", { display_name: MARK });
+  const credential = await post(`/v1/vaults/${vault.body.id}/credentials`, {
+    display_name: MARK,
+    auth: { type: "static_bearer", mcp_server_url: `https://127.0.0.1/${MARK}`, token: MARK },
+  });
   const form = new FormData();
   form.append("file", new Blob([MARK]), "notes.txt");
   const file = await must(stage.call(token, "POST", "/v1/files", form));
@@ -79,6 +84,8 @@ export async function createResources(stage: Stage, token: string): Promise<Ids>
     deployment_id: deployment.body.id,
     deployment_run_id: run.body.id,
     trigger_id: trigger.body.id,
+    vault_id: vault.body.id,
+    credential_id: credential.body.id,
     file_id: file.body.id,
     skill_id: skill.body.id,
     version: String(skill.body["latest_version_id"]),

@@ -19,6 +19,12 @@ export const BODIES: Record<string, (ids: Ids) => unknown> = {
   "deployments.update": () => ({ name: "taken" }),
   "deployments.triggers.create": () => ({ verification: { type: "github" } }),
   "deployments.triggers.update": () => ({ name: "taken" }),
+  "vaults.create": () => ({ display_name: "own" }),
+  "vaults.update": () => ({ display_name: "taken" }),
+  "vaults.credentials.create": () => ({
+    auth: { type: "static_bearer", mcp_server_url: "https://mcp.example.com", token: "x" },
+  }),
+  "vaults.credentials.update": () => ({ display_name: "taken" }),
   "sessions.create": ({ agent_id, environment_id }) => ({ agent: agent_id, environment_id }),
   "sessions.update": () => ({ title: "taken" }),
   "sessions.events.send": () => ({ events: [{ type: "user.interrupt" }] }),

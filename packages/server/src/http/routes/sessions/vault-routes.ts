@@ -87,7 +87,7 @@ export const vaultRoutes: Route[] = [
       return { type: "vault_credential_deleted" as const, id: params.credential_id };
     },
   }),
-  jsonRoute("vaults.credentials.mcpOauthValidate", {
+  jsonRoute("vaults.credentials.mcpOAuthValidate", {
     scope: "run",
     at: "here",
     summary: "Try a credential at its MCP server",
