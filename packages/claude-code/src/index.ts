@@ -28,7 +28,7 @@ export { defaultProcessLimit } from "./process-limit.ts";
 export { ProcessSlots, type ProcessSlot } from "./process-slots.ts";
 export type { PoolLimit } from "./pool-limit.ts";
 export { readCredential } from "./read-credential.ts";
-export { DENIED_VARIABLES, inheritedVariables, isDenied } from "./variables.ts";
+export { DENIED_VARIABLES, inheritedVariables, isDenied, isReservedVariable } from "./variables.ts";
 export {
   connectServer,
   isUnauthorized,
@@ -70,4 +70,7 @@ export { TranscriptReader } from "./history/transcript-reader.ts";
 export { EventIds } from "./history/event-ids.ts";
 export { PastFactsReader, readPastFacts, type PastFacts } from "./history/past-facts.ts";
 export { findPastSessions, readPastSession, type PastSession } from "./history/past-sessions.ts";
+export type { McpAuthorization } from "./mcp/authorize-fetch.ts";
+export { createMcpFetch } from "./mcp/mcp-fetch.ts";
+export { prepareLogin, type PreparedLogin } from "./mcp/prepare-login.ts";
 export type { StdioEndpoint } from "./mcp/stdio-transport.ts";

@@ -227,6 +227,22 @@ export const folderVariables = (variables: Readonly<Record<string, string>> = {}
     ),
   );
 
+/** Denied to processes because they name an account of the host. A secret of a vault may have such a name. */
+const FOREIGN_ACCOUNTS = /^(AWS|AZURE|GOOGLE|GCLOUD|OPENAI)_/;
+
+/** Set by shells and by the sandbox. */
+const SANDBOX_VARIABLES =
+  /^(TANDEM_.*|MCP_.*|PWD|OLDPWD|SHLVL|HOSTNAME|SSH_AUTH_SOCK|PIP_CERT|DENO_CERT|.*_(CAINFO|CA_BUNDLE))$/i;
+
+/** Whether a session's own secret must not have this name: Claude Code, a shell or the sandbox would read it. */
+export const isReservedVariable = (name: string): boolean =>
+  (isDenied(name) && !FOREIGN_ACCOUNTS.test(name)) ||
+  [...ALLOWED].some((other) => other.toUpperCase() === name.toUpperCase()) ||
+  ALLOWED_PREFIXES.some((prefix) => name.startsWith(prefix)) ||
+  RESERVED_VARIABLES.test(name) ||
+  LOADERS.test(name) ||
+  SANDBOX_VARIABLES.test(name);
+
 const stateFile = z.object({ env: z.record(z.string(), z.unknown()) });
 
 /** The old name, in the config folder, takes precedence. */

@@ -333,6 +333,7 @@ export {
   type VaultCredentialAuth,
   type VaultUpdateParams,
 } from "./api/vaults.ts";
+export type { VaultLogin, VaultLoginFinish, VaultLoginParams } from "./api/vault-logins.ts";
 export { STATUS_EVENTS, StatusTimes, type SessionTimes } from "./events/status-times.ts";
 export { ANTHROPIC_EVENT_TYPES, isOwnType, PREVIEWS, type StreamFrame } from "./api/sessions/session-events.ts";
 export type { FileChange, FolderEntry, FolderFile } from "./api/sessions/session-folder.ts";

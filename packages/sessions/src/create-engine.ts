@@ -36,6 +36,7 @@ import { HostHooksTurnHook } from "./hooks/host-hooks-turn-hook.ts";
 import { OwnerUrls } from "./mcp/owner-urls.ts";
 import { MemoryStoreCatalogue } from "./memory/memory-store-catalogue.ts";
 import { MessagesService } from "./messages/messages-service.ts";
+import { whyNoVariables } from "./process/open-sandbox.ts";
 import { sandboxState } from "./process/sandbox.ts";
 import { HostGrants } from "./process/host-grants.ts";
 import { ToolDefinitions } from "./mcp/tool-definitions.ts";
@@ -87,7 +88,16 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
   const deltas = new DeltaHub(settings.previews);
   const audit = new Auditor(store, settings);
   const note = (entry: AuditNote) => audit.note(entry);
-  const vaults = createVaults({ records: store.records, secrets, note, log: settings.log, clock: settings.clock });
+  const vaults = createVaults({
+    records: store.records,
+    secrets,
+    note,
+    log: settings.log,
+    clock: settings.clock,
+    publicOnly: settings.publicMcpServers ?? false,
+    whyNoVariables: () => whyNoVariables(settings),
+  });
+  settings.vaults = vaults.credentials;
   const skills = new SkillCatalogue({
     store,
     clock: settings.clock,
@@ -294,6 +304,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     skills,
     memoryStores,
     vaults: vaults.vaults,
+    vaultLogins: vaults.logins,
     trust: { of: async (folder) => trustView(await trustIn(settings, await roots.resolve(folder))) },
     sandboxHosts: hostGrants,
     mcpServers: definitions,

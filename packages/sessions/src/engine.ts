@@ -20,6 +20,7 @@ import type { Rules } from "./rules/rules.ts";
 import type { Skills } from "./skills/skills.ts";
 import type { Triggers } from "./triggers/triggers.ts";
 import type { Trust } from "./trust/folder-trust.ts";
+import type { VaultLogins } from "./vaults/use/oauth-logins.ts";
 import type { Vaults } from "./vaults/vaults.ts";
 import type { Notifications, Webhooks } from "./webhooks/webhooks.ts";
 import type { Worktrees } from "./worktrees/worktrees.ts";
@@ -53,6 +54,7 @@ export interface Engine {
   readonly skills: Skills;
   readonly memoryStores: MemoryStores;
   readonly vaults: Vaults;
+  readonly vaultLogins: VaultLogins;
   readonly budgets: BudgetControl;
   readonly killSwitch: Emergency;
   readonly audit: Audit;

@@ -40,6 +40,7 @@ import { tenantsApi } from "./tenants.ts";
 import { threadsApi } from "./sessions/threads.ts";
 import { tokensApi } from "./tokens.ts";
 import { trustApi } from "./trust.ts";
+import { vaultLoginsApi } from "./vault-logins.ts";
 import { vaultsApi } from "./vaults.ts";
 import { worktreesApi } from "./sessions/worktrees.ts";
 import { webhooksApi } from "./webhooks.ts";
@@ -121,6 +122,7 @@ export const CONTRACT = {
   ...tokensApi,
   ...trustApi,
   ...vaultsApi,
+  ...vaultLoginsApi,
   ...worktreesApi,
   "openapi.retrieve": { response: z.looseObject({ openapi: z.string() }) },
 } satisfies Record<EndpointName, Operation>;

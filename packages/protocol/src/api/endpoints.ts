@@ -45,6 +45,8 @@ export const ENDPOINTS = {
   "vaults.credentials.delete": "DELETE /v1/vaults/:vault_id/credentials/:credential_id",
   "vaults.credentials.archive": "POST /v1/vaults/:vault_id/credentials/:credential_id/archive",
   "vaults.credentials.mcpOAuthValidate": "POST /v1/vaults/:vault_id/credentials/:credential_id/mcp_oauth_validate",
+  "vaults.logins.create": "POST /v1/vault_logins",
+  "vaults.logins.finish": "POST /v1/vault_logins/finish",
   "sessions.create": "POST /v1/sessions",
   "sessions.list": "GET /v1/sessions",
   "sessions.retrieve": "GET /v1/sessions/:session_id",

@@ -181,7 +181,7 @@ export const credentialAuth = z.discriminatedUnion("type", [
 ]);
 export type VaultCredentialAuth = z.infer<typeof credentialAuth>;
 
-const credential = z
+export const credential = z
   .object({
     type: z.literal("vault_credential"),
     id: z.string(),

@@ -43,6 +43,7 @@ import { statusRoutes } from "./routes/server/status-routes.ts";
 import { tenantRoutes } from "./routes/server/tenant-routes.ts";
 import { tokenRoutes } from "./routes/server/token-routes.ts";
 import { trustRoutes } from "./routes/server/trust-routes.ts";
+import { vaultLoginRoutes } from "./routes/sessions/vault-login-routes.ts";
 import { vaultRoutes } from "./routes/sessions/vault-routes.ts";
 import { webhookRoutes } from "./routes/server/webhook-routes.ts";
 
@@ -52,6 +53,7 @@ const described: readonly Route[] = [
   ...deploymentRoutes,
   ...triggerRoutes,
   ...vaultRoutes,
+  ...vaultLoginRoutes,
   ...sessionRoutes,
   ...sessionEventRoutes,
   ...sessionThreadRoutes,

@@ -118,6 +118,7 @@ export class MemoryEngine {
         receive: async () => undefined,
       },
       vaults: { ...catalogue, credentials: { ...catalogue, validate: nothing } },
+      vaultLogins: { start: nothing, finish: nothing },
       messages: { send: nothing },
       notifications: { list: async () => [], test: async () => [] },
       webhooks: {

@@ -14,6 +14,8 @@ interface Around {
   callMs: number;
   /** The sandbox of a local server; undefined if it runs without one. */
   openSandbox: (server: LocalServer) => Promise<ProgramSandbox | undefined>;
+  /** A connected server refuses its token. Called once for each server. */
+  onLoginFailed: (event: SessionEventBody) => void;
 }
 
 interface Open {
@@ -28,7 +30,7 @@ interface Open {
 export interface FailedServer {
   name: string;
   error: string;
-  /** The server answered 401. */
+  /** The server answered 401 or 403. */
   needsLogin: boolean;
 }
 
@@ -37,6 +39,7 @@ export class SessionServers implements AsyncDisposable {
   readonly #open = new Map<string, Open>();
   readonly #around: Around;
   readonly #stopListening: () => void;
+  readonly #refusedLogins = new Set<string>();
   readonly failed: FailedServer[] = [];
   readonly connected: ConnectedServer[] = [];
 
@@ -71,18 +74,7 @@ export class SessionServers implements AsyncDisposable {
         error,
       })),
     ];
-    return [
-      { type: "tandem.mcp_status", servers },
-      ...this.failed.map(({ name, error, needsLogin }): SessionEventBody => ({
-        type: "session.error",
-        error: {
-          type: needsLogin ? "mcp_authentication_failed_error" : "mcp_connection_failed_error",
-          message: `The MCP server ${name} cannot be used: ${error}`,
-          retry_status: { type: "exhausted" },
-          mcp_server_name: name,
-        },
-      })),
-    ];
+    return [{ type: "tandem.mcp_status", servers }, ...this.failed.map(errorEvent)];
   }
 
   /** Calls of a server whose definitions differ from the accepted ones ask, whatever else allows them. */
@@ -121,7 +113,7 @@ export class SessionServers implements AsyncDisposable {
       const { origin, timeoutMs = this.#around.callMs } = server;
       await using opened = new AsyncDisposableStack();
       const sandbox = isLocal(server) ? opened.use(await this.#around.openSandbox(server)) : undefined;
-      const { connectServer, ProcessLedger } = await import("@tandem/claude-code");
+      const { connectServer, isUnauthorized, ProcessLedger } = await import("@tandem/claude-code");
       const connection = await connectServer(sandbox ? inSandbox(server, sandbox) : server.endpoint, {
         connectMs,
         hostVariables,
@@ -132,7 +124,11 @@ export class SessionServers implements AsyncDisposable {
       try {
         const judged = await book.judge({ name, origin }, await connection.tools());
         this.#open.set(name, { origin, connection, judged, sandbox: opened.move() });
-        const call: ConnectedServer["call"] = (tool, input, signal) => connection.call(tool, input, signal);
+        const call: ConnectedServer["call"] = (tool, input, signal) =>
+          connection.call(tool, input, signal).catch((error: unknown) => {
+            if (isUnauthorized(error)) this.#reportLogin(name, error);
+            throw error;
+          });
         this.connected.push({ name, tools: judged.tools, timeoutMs, call });
       } catch (error) {
         await connection[Symbol.asyncDispose]();
@@ -144,6 +140,13 @@ export class SessionServers implements AsyncDisposable {
       const fix = error instanceof TandemError && error.fix ? ` ${error.fix}` : "";
       this.failed.push({ name, error: message + fix, needsLogin: isUnauthorized(error) });
     }
+  }
+
+  #reportLogin(name: string, error: unknown): void {
+    if (this.#refusedLogins.has(name)) return;
+    this.#refusedLogins.add(name);
+    const message = error instanceof Error ? error.message : String(error);
+    this.#around.onLoginFailed(errorEvent({ name, error: message, needsLogin: true }));
   }
 
   /** Reads the current definitions. A server that cannot be reached counts as changed. */
@@ -162,3 +165,13 @@ export class SessionServers implements AsyncDisposable {
     }
   }
 }
+
+const errorEvent = ({ name, error, needsLogin }: FailedServer): SessionEventBody => ({
+  type: "session.error",
+  error: {
+    type: needsLogin ? "mcp_authentication_failed_error" : "mcp_connection_failed_error",
+    message: `The MCP server ${name} cannot be used: ${error}`,
+    retry_status: { type: "exhausted" },
+    mcp_server_name: name,
+  },
+});

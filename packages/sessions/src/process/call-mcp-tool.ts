@@ -37,7 +37,8 @@ export async function callMcpTool(
   const name = use.type === "agent.mcp_tool_use" ? use.mcp_server_name : "";
   const input = changedTo ?? (await storedInput(store, writer, use.tandem.tool_use_id)) ?? use.input;
   const write = (events: SessionEventBody[]): void => void writer.write(events);
-  const around = { store, definitions, isFirst: false, write };
+  const hide = (secret: string): void => writer.redactor.hide(secret);
+  const around = { store, definitions, isFirst: false, write, hide, onLoginFailed: () => {} };
   await using processSetup = await openProcessSetup(row, settings, around);
   const hosted = (await settings.hostServers?.(row.id)) ?? [];
   const server = processSetup.setup.connectedServers?.find((each) => each.name === name);

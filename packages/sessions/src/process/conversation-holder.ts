@@ -209,7 +209,16 @@ export class ConversationHolder {
     this.#slot = slot;
     const write = (events: SessionEventBody[]): void => void writer.write(events);
     const { gateway } = this.#dependencies;
-    const around = { store, definitions, isFirst: row.claudeSession === undefined, write, gateway };
+    const around = {
+      store,
+      definitions,
+      isFirst: row.claudeSession === undefined,
+      write,
+      gateway,
+      hide: (secret: string) => writer.redactor.hide(secret),
+      // The next turn starts another process, which tries again.
+      onLoginFailed: () => this.markStale(),
+    };
     const processSetup = parts.use(await openProcessSetup(row, settings, around));
     const added = await this.systemMessages.read(store.events, row.id);
     const skills = parts.use(await openSessionSkills(row, { ...settings, store }));

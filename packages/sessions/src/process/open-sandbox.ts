@@ -4,13 +4,27 @@ import type { HostFilter } from "@tandem/sandbox";
 import type { SessionRow } from "@tandem/storage";
 import type { GatewayWatch } from "../budgets/side-requests.ts";
 import type { ProcessSettings } from "./process-settings.ts";
+import type { SessionVariables } from "../vaults/use/session-variables.ts";
 import { sandboxFor } from "./sandbox.ts";
 import type { SessionSandbox } from "./session-sandbox.ts";
 
+const COMMANDS_ONLY = "it covers shell commands only";
 const NO_RELAY = {
   reason: "The sandbox of a session with a Claude login needs socat, which is not installed.",
   fix: "Install socat, for example with `apt install socat`.",
 };
+
+const NO_NETWORK = "socat is not installed, so the sandbox has no network";
+
+/** Why the sandbox cannot replace the placeholders of a vault's variables; undefined if it can. */
+export async function whyNoVariables(
+  settings: Pick<ProcessSettings, "sandbox" | "hostVariables">,
+): Promise<string | undefined> {
+  const choice = await sandboxFor(settings.sandbox ?? { mode: "off" }, settings.hostVariables);
+  if (!choice.on) return choice.reason;
+  if (choice.covers === "commands") return COMMANDS_ONLY;
+  return choice.wall.socat === undefined ? NO_NETWORK : undefined;
+}
 
 /** Opens the sandbox of one process, if there is to be one. Rejects if one is required and unavailable. */
 export async function openSandbox(
@@ -22,22 +36,26 @@ export async function openSandbox(
     /** For a process besides the session's own: the name of its folder, which is deleted with the sandbox. */
     besides?: string;
     gateway?: GatewayWatch;
+    vaultVariables?: SessionVariables | undefined;
   },
 ): Promise<{ sandbox: ConversationSandbox; opened?: SessionSandbox }> {
   const choice = await sandboxFor(settings.sandbox ?? { mode: "off" }, settings.hostVariables);
   const granted = await settings.openHosts?.(row);
   const without = (sandbox: ConversationSandbox, reason: string): { sandbox: ConversationSandbox } => {
     if (granted?.networking.type === "limited") throw cannotLimit(reason);
+    if (around.vaultVariables) throw cannotInject(reason);
     return { sandbox };
   };
   if (!choice.on) return without(choice, choice.reason);
-  if (choice.covers === "commands") return without(choice, "it covers shell commands only");
+  if (choice.covers === "commands") return without(choice, COMMANDS_ONLY);
   const credential = await settings.credential();
   // Claude Code uses a unix socket with an API key only; for other credentials, socat relays a port to it.
   if (choice.wall.socat === undefined && credential.type !== "api_key") {
     if (settings.sandbox?.mode === "require") throw new RequestError("unavailable", NO_RELAY.reason, NO_RELAY);
     return without({ on: false, ...NO_RELAY }, NO_RELAY.reason);
   }
+  const { vaultVariables } = around;
+  if (vaultVariables && choice.wall.socat === undefined) throw cannotInject(NO_NETWORK);
   // Imported lazily: commands that only read sessions start faster without it.
   const [{ openSessionSandbox }, { sessionHosts }] = await Promise.all([
     import("./session-sandbox.ts"),
@@ -46,12 +64,14 @@ export async function openSandbox(
   const configured = sessionHosts(row, settings, granted?.networking);
   configured.catch(() => {});
   let isConfigured: HostFilter = () => false;
+  const isAllowed: HostFilter = (target) => isConfigured(target) || granted?.isAllowed(target) === true;
   const opened = await openSessionSandbox(row, settings, {
     ...(around.besides !== undefined && { besides: around.besides }),
     wall: choice.wall,
     credential,
     ...(around.gateway && { gateway: around.gateway }),
-    isAllowed: (target) => isConfigured(target) || granted?.isAllowed(target) === true,
+    isAllowed,
+    ...(vaultVariables && { vaultVariables }),
     onRefused: (refusal) => {
       const event = granted?.refused(refusal);
       if (event) around.write([event]);
@@ -62,6 +82,8 @@ export async function openSandbox(
     await opened[Symbol.asyncDispose]();
     throw error;
   });
+  const unreachable = vaultVariables?.unreachable(isAllowed) ?? [];
+  if (unreachable.length > 0) around.write(unreachable);
   return { sandbox: opened.sandbox, opened };
 }
 
@@ -71,4 +93,12 @@ const cannotLimit = (reason: string): RequestError =>
     "unavailable",
     `The environment limits the network, and only the sandbox can enforce it: ${reason.replace(/\.$/, "")}.`,
     { fix: "Turn the sandbox on (`tandem sandbox`), or use an environment with unrestricted networking." },
+  );
+
+/** The plain value must not reach programs of a session. */
+export const cannotInject = (reason: string, code: "unavailable" | "invalid_request" = "unavailable"): RequestError =>
+  new RequestError(
+    code,
+    `A vault of the session has environment variables, and only the sandbox can keep their values from programs: ${reason.replace(/\.$/, "")}.`,
+    { fix: "Turn the sandbox on (`tandem sandbox`), or use vaults without environment variables." },
   );

@@ -13,6 +13,7 @@ import type { HookSettings } from "../hooks/pin-hooks.ts";
 import type { HostSettings } from "../host/host-settings.ts";
 import type { McpSettings } from "../mcp/mcp-settings.ts";
 import type { TrustSettings } from "../trust/folder-trust.ts";
+import type { SessionCredentials } from "../vaults/use/session-credentials.ts";
 import type { SessionHosts } from "./host-grants.ts";
 import type { SandboxSettings } from "./sandbox-settings.ts";
 import type { ModelSettings } from "./turn-options.ts";
@@ -35,6 +36,8 @@ export interface ProcessSettings
   sandbox?: SandboxSettings;
   /** The hosts that people allowed to a session. The engine sets it. */
   openHosts?: (session: { id: string; folder: string; environmentId: string }) => Promise<SessionHosts>;
+  /** Credentials of the sessions' vaults. The engine sets it. */
+  vaults?: SessionCredentials;
   /** A limit on processes, shared with other engines. */
   processes?: PoolLimit;
   openConversation: (setup: ConversationSetup, host: ConversationHost, transcripts: TranscriptStore) => Conversation;

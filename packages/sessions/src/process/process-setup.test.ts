@@ -41,6 +41,8 @@ async function connects(stored: readonly string[], settings: Partial<McpSettings
     definitions: { onAccepted: () => () => undefined } as unknown as ToolDefinitions,
     isFirst: true,
     write: () => undefined,
+    hide: () => undefined,
+    onLoginFailed: () => undefined,
   };
   const all = { deadlines: { init: 5_000 }, mcpTimeout: 5_000, stateFolder: tmpdir(), hostVariables: {}, ...settings };
   const before = requests;

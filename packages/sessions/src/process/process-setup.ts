@@ -46,10 +46,16 @@ export async function openProcessSetup(
     isFirst: boolean;
     write: (events: SessionEventBody[]) => void;
     gateway?: GatewayWatch;
+    /** Redacts a secret in the session's log. */
+    hide: (secret: string) => void;
+    /** A login failed that may work later: the next turn needs another process. */
+    onLoginFailed: () => void;
   },
 ): Promise<ProcessSetup> {
   await using resources = new AsyncDisposableStack();
-  const { sandbox, opened } = await openSandbox(row, settings, around);
+  const { vaults } = settings;
+  const vaultVariables = await vaults?.openVariables(row.vaultIds ?? [], around.hide);
+  const { sandbox, opened } = await openSandbox(row, settings, { ...around, vaultVariables });
   if (opened) resources.use(opened);
   const trust = await settings.trustOf?.(row.folder);
   const config = trust?.trusted ? trust.config : undefined;
@@ -57,15 +63,20 @@ export async function openProcessSetup(
   const skillsIn = config && parts?.skills.length ? await storeSkills(settings.stateFolder, config) : undefined;
   const ownerUrls = await new OwnerUrls(around.store).among(row);
   const servers = resources.use(
-    await SessionServers.open(await wantedServers(row, settings, ownerUrls, trust, parts), {
+    await SessionServers.open(withLogins(await wantedServers(row, settings, ownerUrls, trust, parts), row, vaults), {
       book: around.definitions,
       stateFolder: settings.stateFolder,
       hostVariables: settings.hostVariables,
       connectMs: settings.deadlines.init,
       callMs: settings.mcpTimeout,
       openSandbox: (server) => openServerSandbox(server, row, settings, around.write),
+      onLoginFailed: (event) => {
+        around.write([event]);
+        around.onLoginFailed();
+      },
     }),
   );
+  if (row.vaultIds?.length && servers.failed.some(({ needsLogin }) => needsLogin)) around.onLoginFailed();
   const grants = opened && new WebFetchGrants((host) => opened.allowHost(host));
   const owned = resources.move();
   const isNews = around.isFirst || servers.failed.length > 0;
@@ -140,6 +151,26 @@ async function wantedServers(
     ...own,
     ...folders.map(([name, server]) => ({ name, server: resolveLater(() => folderServer(name, server, at)) })),
   ];
+}
+
+type WantedServer = Awaited<ReturnType<typeof wantedServers>>[number];
+
+/** Tokens of the session's vaults for servers over HTTP. */
+const withLogins = (
+  wanted: readonly WantedServer[],
+  { vaultIds = [] }: Pick<SessionRow, "vaultIds">,
+  vaults: ProcessSettings["vaults"],
+): WantedServer[] =>
+  wanted.map(({ name, server }) => ({ name, server: server.then((each) => withLogin(each, vaultIds, vaults)) }));
+
+function withLogin(
+  server: SessionMcpServer,
+  vaultIds: readonly string[],
+  vaults: ProcessSettings["vaults"],
+): SessionMcpServer {
+  const { endpoint } = server;
+  const authorization = endpoint.type === "stdio" ? undefined : vaults?.authorizationFor(vaultIds, endpoint.url);
+  return authorization && endpoint.type !== "stdio" ? { ...server, endpoint: { ...endpoint, authorization } } : server;
 }
 
 const withPublicAddress = (server: SessionMcpServer): SessionMcpServer =>

@@ -38,12 +38,12 @@ export async function openNetwork(
   folder: string,
   { sandbox, hostVariables }: Pick<ProcessSettings, "sandbox" | "hostVariables">,
   opened: AsyncDisposableStack,
-  rules: Pick<EgressOptions, "isAllowed" | "onRefused" | "answered">,
+  rules: Pick<EgressOptions, "isAllowed" | "onRefused" | "answered" | "currentCredentials">,
 ): Promise<SandboxNetwork> {
   const { credentials, variables } = await readCredentials(sandbox?.credentials ?? []);
   const owner = sandbox?.user && { owner: sandbox.user };
   const net = join(folder, "net.sock");
-  const egress = opened.use(await openEgress({ socket: net, ...rules, credentials, ...owner }));
+  const egress = opened.use(await openEgress({ socket: net, ...rules, credentials, ...owner, ...sandbox?.internet }));
   const services = await Promise.all(
     (sandbox?.services ?? []).map(async ({ port, to }) => {
       const socket = join(folder, `${port}.sock`);

@@ -1,4 +1,5 @@
 import type { SandboxMode } from "@tandem/protocol";
+import type { EgressOptions } from "@tandem/sandbox";
 
 /** The `sandbox` section of the configuration, with absolute paths and readable secrets. */
 export interface SandboxSettings {
@@ -17,6 +18,8 @@ export interface SandboxSettings {
   sshAgent?: string;
   /** The OS user of the sessions' programs, if the server is root. */
   user?: { uid: number; gid: number };
+  /** Replaces names, addresses and roots of the proxy, in tests. */
+  internet?: Pick<EgressOptions, "resolve" | "isPrivate" | "ca">;
 }
 
 interface SandboxCredential {

@@ -23,6 +23,7 @@ import { giveFolder } from "./give-folder.ts";
 import { exposePorts, NO_NETWORK, openNetwork } from "./sandbox-network.ts";
 import { sandboxFolder } from "./sandbox-folder.ts";
 import { openSocketFolder } from "./socket-folder.ts";
+import type { SessionVariables } from "../vaults/use/session-variables.ts";
 
 const API_SOCKET = "/run/tandem/api.sock";
 const API_PORT = 3129;
@@ -52,6 +53,8 @@ export async function openSessionSandbox(
     isAllowed: HostFilter;
     /** For a process besides the session's own: the name of its folder, which is deleted with the sandbox. */
     besides?: string;
+    /** Of the session's vaults. */
+    vaultVariables?: SessionVariables;
     onRefused: (refusal: EgressRefusal) => void;
     gateway?: GatewayWatch;
   },
@@ -59,6 +62,7 @@ export async function openSessionSandbox(
   await using opened = new AsyncDisposableStack();
   const { hostVariables } = settings;
   const identity = gitIdentity(hostVariables);
+  const { vaultVariables } = around;
   const folder = sandboxFolder(settings.stateFolder, row.id);
   const configDir = join(folder, around.besides ?? "claude");
   if (around.besides !== undefined) opened.defer(() => rm(configDir, { recursive: true, force: true }));
@@ -98,6 +102,7 @@ export async function openSessionSandbox(
       : await openNetwork(sockets.path, settings, opened, {
           isAllowed: (target) => hosts.isAllowed(target),
           onRefused,
+          ...(vaultVariables && { currentCredentials: () => vaultVariables.current() }),
           // Claude Code reads settings of an account there, whatever its base URL is.
           ...(usesPort && { answered: { host: "api.anthropic.com", handle: gateway.handle } }),
         });
@@ -129,6 +134,7 @@ export async function openSessionSandbox(
     ...(user && { user }),
   };
   const variables = {
+    ...vaultVariables?.placeholders,
     HOME: home.at,
     TMPDIR: "/tmp",
     ...(usesPort

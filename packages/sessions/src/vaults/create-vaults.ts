@@ -2,6 +2,12 @@ import { RequestError, type AuditNote } from "@tandem/protocol";
 import type { Records, SecretBox } from "@tandem/storage";
 import type { Clock } from "../host/clock.ts";
 import type { Log } from "../host/host-settings.ts";
+import { cannotInject } from "../process/open-sandbox.ts";
+import { guardedFetch } from "./use/guarded-fetch.ts";
+import { OAuthLogins, type VaultLogins } from "./use/oauth-logins.ts";
+import { sessionCredentials, type SessionCredentials } from "./use/session-credentials.ts";
+import { TokenRefresher } from "./use/token-refresher.ts";
+import { validateCredential } from "./use/validate-credential.ts";
 import { VaultKey } from "./vault-key.ts";
 import { StoredVaultReader, type VaultReader } from "./vault-reader.ts";
 import { VaultRecords } from "./vault-records.ts";
@@ -14,29 +20,48 @@ interface VaultSettings {
   note: (note: AuditNote) => Promise<void>;
   log: Log;
   clock: Clock;
+  /** Whether URLs must not lead to this machine or its network. */
+  publicOnly?: boolean;
+  /** Why variables cannot be used here; undefined if they can. */
+  whyNoVariables?: () => Promise<string | undefined>;
 }
 
 export interface SessionVaults {
-  /** Rejects unless the vaults of a new session exist and are not archived. */
+  /** Rejects unless the vaults of a new session exist, are not archived, and can be used here. */
   check(vaultIds: readonly string[]): Promise<void>;
 }
 
-/** Until a credential can be tried, nothing is known about it. */
-const notTried: ValidateCredential = async () => ({ status: "unknown", mcp_probe: null, refresh: null });
-
 /** The vaults of a store: for clients, for sessions, and for the engine that uses them. */
-export function createVaults({ records: store, secrets, note, log, clock }: VaultSettings): {
+export function createVaults({
+  records: store,
+  secrets,
+  note,
+  log,
+  clock,
+  publicOnly = true,
+  whyNoVariables = async () => "there is no sandbox",
+}: VaultSettings): {
   vaults: VaultService;
   reader: VaultReader;
+  logins: VaultLogins;
+  /** For the processes of sessions. */
+  credentials: SessionCredentials;
   ofSessions: SessionVaults;
   start: () => Promise<void>;
 } {
   const records = new VaultRecords(store);
   const key = new VaultKey(records, secrets);
   const reader = new StoredVaultReader({ records, secrets, note, clock });
+  const send = guardedFetch(publicOnly);
+  const refresher = new TokenRefresher({ reader, records: store, clock, send });
+  const validate: ValidateCredential = (credential) => validateCredential(credential, { reader, refresher, send });
+  const vaults = new VaultService({ records, reader, secrets, key, validate, note, clock });
+  const credentials = sessionCredentials(reader, refresher);
   return {
-    vaults: new VaultService({ records, reader, secrets, key, validate: notTried, note, clock }),
+    vaults,
     reader,
+    logins: new OAuthLogins({ vaults, records: store, secrets, send, clock }),
+    credentials,
     ofSessions: {
       async check(vaultIds) {
         for (const id of vaultIds) {
@@ -45,6 +70,9 @@ export function createVaults({ records: store, secrets, note, log, clock }: Vaul
           if (found.value.archivedAt !== null)
             throw unusable(`vault_ids: the vault ${id} is archived`, "vault_archived");
         }
+        if (!(await credentials.hasVariables(vaultIds))) return;
+        const reason = await whyNoVariables();
+        if (reason !== undefined) throw cannotInject(reason, "invalid_request");
       },
     },
     async start() {

@@ -15,6 +15,7 @@ import { mergeMetadata } from "../resources/agents.ts";
 import { changeAuth, splitAuth, type SplitAuth } from "./credential-secrets.ts";
 import { credentialView } from "./credential-view.ts";
 import { ownerOf, type SecretField, type StoredCredential, type StoredVault } from "./stored-vault.ts";
+import { checkVariableName } from "./use/check-variable-name.ts";
 import type { VaultKey } from "./vault-key.ts";
 import type { VaultReader } from "./vault-reader.ts";
 import type { VaultRecords } from "./vault-records.ts";
@@ -49,6 +50,7 @@ export class CredentialService implements VaultCredentials {
   ): Promise<VaultCredential> {
     const { records, clock } = this.#dependencies;
     await this.#openVault(vault);
+    if (params.auth.type === "environment_variable") await checkVariableName(params.auth.secret_name);
     const split = splitAuth(params.auth, clock.now());
     const at = isoNow(clock);
     const stored: StoredCredential = {

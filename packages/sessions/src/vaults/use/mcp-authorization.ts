@@ -1,0 +1,38 @@
+import type { McpAuthorization } from "@tandem/claude-code";
+import { sameServer } from "../same-server.ts";
+import type { ReadCredential, VaultReader } from "../vault-reader.ts";
+import { isOAuth, type TokenRefresher } from "./token-refresher.ts";
+
+/**
+ * The token of an MCP server for a session with these vaults. The first vault with a match wins. Credentials are read for each
+ * request, because they are added, replaced and archived while a session runs.
+ */
+export function mcpAuthorization(
+  vaultIds: readonly string[],
+  url: string,
+  { reader, refresher }: { reader: VaultReader; refresher: Pick<TokenRefresher, "token"> },
+): McpAuthorization {
+  const find = async (): Promise<ReadCredential | undefined> => {
+    const all = await reader.credentials(vaultIds);
+    return all.find(({ auth }) => auth.type !== "environment_variable" && sameServer(auth.mcp_server_url, url));
+  };
+  const tokenOf = async (credential: ReadCredential): Promise<string | undefined> => {
+    if (credential.auth.type === "static_bearer") return reader.open(credential.auth.token);
+    const result = await refresher.token(credential);
+    // An old token may still work; if not, the server says so.
+    return result.type === "gone" ? undefined : result.token;
+  };
+  return {
+    async token() {
+      const credential = await find();
+      return credential && tokenOf(credential);
+    },
+    async renew(refused) {
+      const credential = await find();
+      if (!credential) return undefined;
+      if (!isOAuth(credential)) return tokenOf(credential);
+      const result = await refresher.token(credential, { refused });
+      return result.type === "token" ? result.token : undefined;
+    },
+  };
+}
