@@ -61,6 +61,7 @@ export type {
 } from "./session/conversation.ts";
 export { measureProcesses } from "./processes/measure-processes.ts";
 export { openConversation } from "./session/open-conversation.ts";
+export type { ToldAnswers } from "./session/untold-answers.ts";
 export { cutTranscript } from "./session/cut-transcript.ts";
 export { forgetConversation } from "./session/forget-conversation.ts";
 export { callsIn, messageUuids } from "./session/transcript-line.ts";

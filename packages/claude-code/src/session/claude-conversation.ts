@@ -28,6 +28,8 @@ import { TranscriptMirror } from "./transcript-mirror.ts";
 import type { ToolNames } from "./translate/calls.ts";
 import { commandLifecycle, Translator } from "./translate/translator.ts";
 import { TurnWatchdog } from "./turn-watchdog.ts";
+import type { TranscriptLine } from "./transcript-line.ts";
+import { untoldAnswers } from "./untold-answers.ts";
 
 /** The SDK implements this request but does not declare it. */
 type WithCancel = { cancelAsyncMessage(uuid: string): Promise<boolean> };
@@ -103,7 +105,7 @@ export class ClaudeConversation implements Conversation {
       onFound: (found, goesOn) => {
         this.#translate({ type: "past", ...readPast(found) });
         if (run) this.#translate({ type: "adopted", call: run });
-        if (setup.goOn && !goesOn) this.#endFinishedTurn();
+        if (setup.goOn && !goesOn) this.#endFinishedTurn(found.get("") ?? []);
       },
       onLine: (subpath, line) => {
         if (subpath !== "") this.#translate({ type: "transcript", line });
@@ -300,9 +302,11 @@ export class ClaudeConversation implements Conversation {
     return message.type === "result" || (message.type === "system" && message.subtype === "informational");
   }
 
-  /** The turn had already ended in the earlier process, but its end was never reported. */
-  #endFinishedTurn(): void {
+  /** The turn had already ended in the earlier process, but its end was never reported, and its last answer perhaps not either. */
+  #endFinishedTurn(transcript: readonly TranscriptLine[]): void {
     this.#watchdog.rest();
+    const { told } = this.#setup.goOn ?? {};
+    if (told) for (const answer of untoldAnswers(transcript, told)) this.#translate({ type: "untold", answer });
     this.#tell([{ type: "turn_ended", outcome: { stop: "end_turn", stopDetails: null, reported: {} } }]);
   }
 

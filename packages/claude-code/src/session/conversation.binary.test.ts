@@ -326,12 +326,18 @@ describe("resume", () => {
     expect(session.events("agent.message")[0]!.content).toEqual([{ type: "text", text: "Heard: forty-two" }]);
   });
 
-  test("of a turn that ended unnoticed does not continue it", async () => {
+  test("of a turn that ended unnoticed does not continue it, and tells its last answer", async () => {
     stage.rehearsal.use([text("Done."), text("Next.")]);
     await session.turn("Go.");
     await session.conversation.close();
-    resume({ goOn: { results: [] } });
+    const [ended] = session.events("span.model_request_end");
+    resume({ goOn: { results: [], told: { texts: new Map(), counted: new Set() } } });
     expect(await session.ended()).toEqual({ stop: "end_turn", stopDetails: null, reported: {} });
+    expect(session.events("agent.message").map(({ content }) => content)).toEqual([[{ type: "text", text: "Done." }]]);
+    expect(session.events("span.model_request_end")[0]).toMatchObject({
+      model_usage: ended!.model_usage,
+      tandem: ended!.tandem,
+    });
     expect(stage.rehearsal.modelRequests).toHaveLength(1);
     await session.conversation.flush();
     expect(await session.turn("Next?")).toMatchObject({ stop: "end_turn" });

@@ -21,6 +21,7 @@ import type {
 import type { SandboxPlan } from "@tandem/sandbox";
 import type { Credential } from "../credential.ts";
 import type { McpTool, McpToolReply } from "../mcp/connect-server.ts";
+import type { ToldAnswers } from "./untold-answers.ts";
 
 /** A subagent that the model can call by name. */
 export interface SubagentDefinition {
@@ -163,9 +164,10 @@ export interface ConversationSetup {
   /**
    * With `resume`: continues the unfinished turn of an earlier process without a message, up to `turn_ended`. The model
    * gets these results for calls that were open (for example custom tools answered since); for other open calls it is
-   * told that their effect is unknown.
+   * told that their effect is unknown. If the earlier process had finished the turn, the answers that are not among `told` are
+   * told, and the turn ends.
    */
-  goOn?: { results: readonly LateResult[]; run?: AllowedCall };
+  goOn?: { results: readonly LateResult[]; run?: AllowedCall; told?: ToldAnswers };
   /** The conversation's id in Claude Code, a UUID that we choose. */
   id: string;
   /** Name of the primary thread in messages from and to subagents. */

@@ -24,9 +24,11 @@ import { openSessionSkills } from "../skills/session-skills.ts";
 import { openProcessSetup, type ProcessSetup } from "./process-setup.ts";
 import { admitLateCall, sessionJudge } from "./session-judge.ts";
 import type { ToolDefinitions } from "../mcp/tool-definitions.ts";
+import { readOpenTurn } from "../log/open-turn.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
 import { StartGate } from "./start-gate.ts";
 import { SystemMessages } from "./system-messages.ts";
+import { toldAnswers } from "./told-answers.ts";
 import { transcriptStore } from "./transcript-store.ts";
 import { modelEvent, turnOptions } from "./turn-options.ts";
 import type { PendingApprovals } from "../approvals/pending-approvals.ts";
@@ -189,7 +191,10 @@ export class ConversationHolder {
     // Empty after a rewind to the beginning.
     if (!known) return this.#start({ id: randomUUID(), resume: false });
     try {
-      return await this.#start({ id: known, resume: true, ...(goOn && { goOn }) });
+      if (!goOn) return await this.#start({ id: known, resume: true });
+      const { store, writer } = this.#dependencies;
+      const told = toldAnswers(await readOpenTurn(store.events, writer.row.id));
+      return await this.#start({ id: known, resume: true, goOn: { ...goOn, told } });
     } catch (error) {
       if (!isNothingKept(error) || goOn) throw error;
       return this.#start({ id: randomUUID(), resume: false });

@@ -1,5 +1,6 @@
 import type { SDKAssistantMessage, SDKPartialAssistantMessage } from "@anthropic-ai/claude-agent-sdk";
 import type { EventId, Interruption, ThreadId } from "@tandem/protocol";
+import type { UntoldAnswer } from "../untold-answers.ts";
 import type { Calls } from "./calls.ts";
 import type { Emit } from "./emit.ts";
 
@@ -62,6 +63,11 @@ export class Answers {
     if (block.type !== "text") return;
     const id = (thread === null ? this.#allotted(block) : undefined) ?? this.#emit.newEventId();
     this.#say(thread, block.text, id, messageId, "interrupt");
+  }
+
+  /** Text that an earlier process of the conversation received. */
+  told({ id, texts }: UntoldAnswer): void {
+    for (const text of texts) this.#say(null, text, this.#emit.newEventId(), id);
   }
 
   block(thread: ThreadId | null, block: Block, messageId: string): void {

@@ -25,6 +25,8 @@ const answerLine = z.object({
   message: z.object({ id: z.string(), stop_reason: z.string(), usage: wireUsage }),
 });
 
+type WholeAnswer = Pick<SDKAssistantMessage["message"], "id" | "model" | "stop_reason"> & { usage: unknown };
+
 interface Span {
   thread: ThreadId | null;
   start: EventId;
@@ -94,8 +96,8 @@ export class Spans {
     this.#open = undefined;
   }
 
-  /** An unstreamed answer, after the stream broke. */
-  whole({ id, model, usage, stop_reason: stopReason }: SDKAssistantMessage["message"]): void {
+  /** An unstreamed answer: the stream broke, or an earlier process received it. */
+  whole({ id, model, usage, stop_reason: stopReason }: WholeAnswer): void {
     if (id === this.#streamed || stopReason === null) return;
     this.begin();
     this.#streamed = id;

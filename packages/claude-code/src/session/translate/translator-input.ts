@@ -1,6 +1,7 @@
 import type { Options, SDKMessage } from "@anthropic-ai/claude-agent-sdk";
 import type { LlmError } from "@tandem/protocol";
 import type { AllowedCall } from "../conversation.ts";
+import type { UntoldAnswer } from "../untold-answers.ts";
 import type { McpState } from "./incidents.ts";
 import type { Reported } from "./reported-usage.ts";
 import type { KnownThread } from "./subagent-threads.ts";
@@ -17,6 +18,8 @@ export type TranslatorInput =
   | ({ type: "past" } & Past)
   /** The process runs this call of an earlier one. */
   | { type: "adopted"; call: AllowedCall }
+  /** An answer of an earlier process. */
+  | { type: "untold"; answer: UntoldAnswer }
   /** A new line in a subagent's transcript. */
   | { type: "transcript"; line: unknown }
   /** States of the MCP servers, with the reasons of failures. */

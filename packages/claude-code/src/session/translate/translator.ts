@@ -110,6 +110,10 @@ export class Translator {
       case "adopted":
         this.#calls.adopt(input.call.toolUseId, input.call.eventId, input.call.name);
         break;
+      case "untold":
+        if (!input.answer.isCounted) this.#spans.whole({ ...input.answer, stop_reason: "end_turn" });
+        this.#answers.told(input.answer);
+        break;
       case "transcript":
         this.#spans.transcript(input.line);
         break;
