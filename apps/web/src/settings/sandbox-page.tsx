@@ -3,16 +3,17 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { api } from "../api/client.ts";
-import { ago } from "../text/format.ts";
+import { ago, formatSeconds } from "../text/format.ts";
 import { folderName } from "../text/path-labels.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/confirm.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { Field, TextInput } from "../ui/field.tsx";
 import { Problem } from "../ui/problem.tsx";
+import { AllowHostButtons, SANDBOX_HOSTS } from "./allow-host-buttons.tsx";
 import { Badge, PageHead, Panel, Row, Rows } from "./panel.tsx";
 
-const KEY = ["/v1/sandbox/hosts"];
+const KEY = [SANDBOX_HOSTS];
 
 /** Hosts that sandboxed sessions asked for, and those that people allowed. */
 export default function SandboxPage() {
@@ -53,6 +54,7 @@ export default function SandboxPage() {
                       <SessionLink id={host.of} />
                     )}
                     {`, by ${host.by}, ${ago(host.created_at)}`}
+                    {host.expires_at !== undefined && `, until ${formatSeconds(host.expires_at)}`}
                   </p>
                 </div>
                 <Button look="quiet" size="small" onClick={() => setEnded(host)}>
@@ -88,12 +90,6 @@ const SessionLink = ({ id }: { id: string }) => (
 );
 
 function Refused({ refused: { host, count, session_id, folder, last_at } }: { refused: RefusedHost }) {
-  const queries = useQueryClient();
-  const allow = useMutation({
-    mutationFn: (scope: "session" | "folder") =>
-      api.call("sandbox.hosts.create", { body: { host, scope, session_id } }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: KEY }),
-  });
   return (
     <Row>
       <span className="w-14">
@@ -105,14 +101,8 @@ function Refused({ refused: { host, count, session_id, folder, last_at } }: { re
           <SessionLink id={session_id} />
           <span title={folder}>{` in ${folderName(folder)}, ${ago(last_at)}`}</span>
         </p>
-        <Problem error={allow.error} />
       </div>
-      <Button size="small" disabled={allow.isPending} onClick={() => allow.mutate("session")}>
-        Allow for this session
-      </Button>
-      <Button size="small" disabled={allow.isPending} onClick={() => allow.mutate("folder")}>
-        Allow in this folder
-      </Button>
+      <AllowHostButtons host={host} session={session_id} />
     </Row>
   );
 }

@@ -2,16 +2,17 @@ import { z } from "zod";
 import { hostPatternProblem } from "../config/sandbox-config.ts";
 import { deletedOf } from "./page.ts";
 
-const SCOPES = ["session", "folder"] as const;
+const SCOPES = ["once", "session", "folder"] as const;
 
 export const sandboxHost = z
   .object({
     id: z.string(),
     host: z.string().describe("Such as `example.com`, `*.example.com` or `example.com:8443`."),
-    scope: z.enum(SCOPES),
+    scope: z.enum(SCOPES).describe("`once`: for some minutes of the session, until `expires_at`."),
     of: z.string().describe("The session's id, or the folder with its subfolders."),
     by: z.string(),
     created_at: z.string(),
+    expires_at: z.string().optional(),
   })
   .meta({ id: "SandboxHost" });
 export type SandboxHost = z.infer<typeof sandboxHost>;
@@ -50,7 +51,7 @@ export const sandboxApi = {
     body: z
       .strictObject({
         host,
-        scope: z.enum(SCOPES).default("session"),
+        scope: z.enum(SCOPES).default("session").describe("`once`: for the next five minutes of the session."),
         session_id: z.string().optional().describe("The session; for the scope `folder`, its folder."),
         folder: z.string().min(1).max(4_096).optional().describe("For the scope `folder`, instead of a session."),
       })

@@ -86,6 +86,24 @@ test("the grant of another process counts soon", async () => {
   await expect.poll(() => session.isAllowed(https("example.com"))).toBe(true);
 });
 
+test("a grant for once ends after some minutes, can be renewed, and leaves nothing behind", async () => {
+  const grants = open();
+  const session = await grants.open(ids());
+  const once = { host: "once.example", scope: "once", session: ids().id, by: "ann" } as const;
+  const { expires_at } = await grants.allow(once);
+  expect(Date.parse(expires_at!)).toBeGreaterThan(clock.now());
+  expect(session.isAllowed(https("once.example"))).toBe(true);
+  clock.advance(300_000);
+  expect(session.isAllowed(https("once.example"))).toBe(false);
+  expect((await grants.list(ids().id)).data).toEqual([]);
+  await grants.allow(once);
+  expect(session.isAllowed(https("once.example"))).toBe(true);
+  clock.advance(300_000);
+  await grants.allow({ ...once, host: "other.example" });
+  const stored = await store.records.list("tandem", "sandbox_host", { limit: 1_000 });
+  expect(stored.map(({ value }) => (value as { host: string }).host)).not.toContain("once.example");
+});
+
 test("refused hosts are logged once and listed until they are allowed", async () => {
   const grants = open();
   const session = await grants.open(ids());

@@ -22,6 +22,8 @@ const FRESH_MS = 1_000;
 /** The refused hosts of one process that are recorded. An agent can try any number of names. */
 const MAX_REFUSED = 100;
 const SHOWN = 200;
+/** A grant for once counts this long: programs connect several times for one task, such as after a redirect. */
+const ONCE_MS = 5 * 60_000;
 
 /** Hosts that people allow beyond the configuration, and hosts that were refused. */
 export interface SandboxHosts {
@@ -34,7 +36,7 @@ export interface SandboxHosts {
 
 interface HostGrant {
   host: string;
-  scope: "session" | "folder";
+  scope: SandboxHost["scope"];
   session?: string | undefined;
   folder?: string | undefined;
   by: string;
@@ -94,7 +96,7 @@ export class HostGrants implements SandboxHosts {
       isAllowed: (target) => {
         // While the store is unreachable, the known grants count.
         if (clock.monotonic() - this.#readAt > FRESH_MS) void this.#read().catch(() => undefined);
-        return this.#grants.some(({ grant, matches }) => covers(grant, session.id, folders) && matches(target));
+        return this.#current.some(({ grant, matches }) => covers(grant, session.id, folders) && matches(target));
       },
       refused: ({ host, port, reason, message, fix }) => {
         const target = port === 443 || port === 80 ? host : `${host}:${port}`;
@@ -118,7 +120,7 @@ export class HostGrants implements SandboxHosts {
     await this.#read();
     const own = session === undefined ? undefined : await this.#options.sessionOf(session);
     const folders = own && (await this.#foldersOf(own.folder));
-    const data = this.#grants
+    const data = this.#current
       .map(({ grant }) => grant)
       .filter((grant) => session === undefined || covers(grant, session, folders ?? []));
     const prefix = session === undefined ? {} : { prefix: `${session}/` };
@@ -141,11 +143,16 @@ export class HostGrants implements SandboxHosts {
     const of = await this.#ownerOf({ scope, session, folder });
     const id = idOf(scope, of, host.toLowerCase());
     await this.#read();
-    const known = this.#grants.find(({ grant }) => grant.id === id);
-    if (known) return known.grant;
+    const known = this.#current.find(({ grant }) => grant.id === id);
+    if (known && scope !== "once") return known.grant;
     const { clock, note, records } = this.#options;
-    const grant: SandboxHost = { id, host: host.toLowerCase(), scope, of, by, created_at: isoNow(clock) };
-    await records.write(SPACE, [{ type: "put", kind: GRANT, key: id, value: grant }]);
+    const expires = scope === "once" && { expires_at: new Date(clock.now() + ONCE_MS).toISOString() };
+    const grant: SandboxHost = { id, host: host.toLowerCase(), scope, of, by, created_at: isoNow(clock), ...expires };
+    const expired = this.#grants.filter((each) => !this.#current.includes(each) && each.grant.id !== id);
+    await records.write(SPACE, [
+      { type: "put", kind: GRANT, key: id, value: grant },
+      ...expired.map((each) => ({ type: "delete" as const, kind: GRANT, key: each.grant.id })),
+    ]);
     await this.#read();
     await note({ kind: "sandbox.host_allowed", actor: by, session: session ?? null, details: { ...grant } });
     return grant;
@@ -153,14 +160,14 @@ export class HostGrants implements SandboxHosts {
 
   async revoke(id: string, by: string): Promise<void> {
     await this.#read();
-    const known = this.#grants.find(({ grant }) => grant.id === id)?.grant;
+    const known = this.#current.find(({ grant }) => grant.id === id)?.grant;
     if (!known) {
       throw new RequestError("not_found", `There is no allowed host ${id}.`, {
         fix: "`tandem sandbox hosts` lists them; those of tandem.yaml are changed there.",
       });
     }
     await this.#delete([{ kind: GRANT, key: id }]);
-    const session = known.scope === "session" ? known.of : null;
+    const session = known.scope === "folder" ? null : known.of;
     await this.#options.note({ kind: "sandbox.host_revoked", actor: by, session, details: { ...known } });
   }
 
@@ -168,7 +175,7 @@ export class HostGrants implements SandboxHosts {
   async forget(session: string): Promise<void> {
     await this.#read();
     const gone = this.#grants
-      .filter(({ grant }) => grant.scope === "session" && grant.of === session)
+      .filter(({ grant }) => grant.scope !== "folder" && grant.of === session)
       .map(({ grant }) => ({ kind: GRANT, key: grant.id }));
     for await (const page of recordPages(this.#options.records, SPACE, REFUSAL, { prefix: `${session}/` })) {
       gone.push(...page.map(({ key }) => ({ kind: REFUSAL, key })));
@@ -188,7 +195,7 @@ export class HostGrants implements SandboxHosts {
       );
     }
     const { folder: own } = await this.#options.sessionOf(session);
-    return scope === "session" ? session : (await this.#foldersOf(own)).at(-1)!;
+    return scope === "folder" ? (await this.#foldersOf(own)).at(-1)! : session;
   }
 
   /** The folder; for a worktree also its repository, whose grants count in it. */
@@ -200,7 +207,13 @@ export class HostGrants implements SandboxHosts {
   #isGranted({ host, session_id: session, folder }: RefusedHost): boolean {
     const [name = "", port = "443"] = host.split(":");
     const target = { host: name, port: Number(port) };
-    return this.#grants.some(({ grant, matches }) => covers(grant, session, [folder]) && matches(target));
+    return this.#current.some(({ grant, matches }) => covers(grant, session, [folder]) && matches(target));
+  }
+
+  /** Without those that have expired. */
+  get #current(): readonly { grant: SandboxHost; matches: HostFilter }[] {
+    const now = this.#options.clock.now();
+    return this.#grants.filter(({ grant }) => grant.expires_at === undefined || Date.parse(grant.expires_at) > now);
   }
 
   async #delete(entries: readonly { kind: string; key: string }[]): Promise<void> {
@@ -225,7 +238,7 @@ export class HostGrants implements SandboxHosts {
 }
 
 const covers = ({ scope, of }: SandboxHost, session: string, folders: readonly string[]): boolean =>
-  scope === "session" ? of === session : folders.some((folder) => folder === of || folder.startsWith(`${of}${sep}`));
+  scope !== "folder" ? of === session : folders.some((folder) => folder === of || folder.startsWith(`${of}${sep}`));
 
 /** The same grant has the same id, so that two requests at once create one. */
 const idOf = (...parts: string[]): string =>

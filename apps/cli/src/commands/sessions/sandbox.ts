@@ -34,15 +34,17 @@ export function register(command: Command, { examples, json, runner }: Registrat
     ofSession(
       sub("allow", "Allow a host in a folder or for a session. It counts for the next connection.")
         .argument("<host>", "host: example.com, *.example.com or example.com:8443")
-        .option("--folder <dir>", "folder whose sessions may connect (default: this folder)"),
+        .option("--folder <dir>", "folder whose sessions may connect (default: this folder)")
+        .option("--once", "with --session: for the next five minutes only"),
       "allow it for this session only",
     )
       .addOption(json())
-      .action((host: string, flags: HostFlags & { folder?: string }, self: Command) =>
+      .action((host: string, flags: AllowFlags, self: Command) =>
         runner(self, (invocation) => allow(invocation, host, flags)),
       ),
     "tandem sandbox allow api.example.com",
     "tandem sandbox allow api.example.com --session last",
+    "tandem sandbox allow api.example.com --session last --once",
   );
   examples(
     sub("revoke", "Revoke allowed hosts.")
@@ -57,6 +59,11 @@ export function register(command: Command, { examples, json, runner }: Registrat
 
 interface HostFlags {
   session?: string;
+}
+
+interface AllowFlags extends HostFlags {
+  folder?: string;
+  once?: boolean;
 }
 
 async function status(invocation: Invocation): Promise<void> {
@@ -97,10 +104,13 @@ async function hosts(invocation: Invocation, flags: HostFlags): Promise<void> {
 async function allow(
   invocation: Invocation,
   host: string,
-  { folder, session: named }: HostFlags & { folder?: string },
+  { folder, session: named, once }: AllowFlags,
 ): Promise<void> {
   if (folder !== undefined && named !== undefined) {
     throw new TandemError("usage", "--folder and --session exclude each other.");
+  }
+  if (once && named === undefined) {
+    throw new TandemError("usage", "--once needs --session.", { fix: "Name the session, such as --session last." });
   }
   const problem = hostPatternProblem(host);
   if (problem !== undefined) throw new TandemError("usage", `${JSON.stringify(host)} cannot be allowed: ${problem}.`);
@@ -110,7 +120,7 @@ async function allow(
     host,
     by: localActor(),
     ...(session
-      ? { scope: "session", session: session.id }
+      ? { scope: once ? "once" : "session", session: session.id }
       : { scope: "folder", folder: resolve(invocation.cwd, folder ?? ".") }),
   });
   const { stdout, json } = invocation;
@@ -138,10 +148,10 @@ const refusedRow = ({ host, count, folder, session_id, last_at }: RefusedHost, {
   dim(session_id),
 ];
 
-const allowedRow = ({ host, scope, of, by, id }: SandboxHost, { good, bold, dim }: Style): string[] => [
+const allowedRow = ({ host, scope, of, by, id, expires_at }: SandboxHost, { good, bold, dim }: Style): string[] => [
   good("allowed"),
   bold(printable(host)),
   printable(scope === "folder" ? of : `session ${of}`),
-  dim(`by ${printable(by)}`),
+  dim(`by ${printable(by)}${expires_at === undefined ? "" : `, until ${new Date(expires_at).toLocaleTimeString()}`}`),
   dim(id),
 ];

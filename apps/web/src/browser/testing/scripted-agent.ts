@@ -81,6 +81,7 @@ const QUESTIONS = [
 const COUNTED = Array.from({ length: 120 }, (_, at) => `word${at + 1}`).join(" ");
 
 const SCENES: Readonly<Record<string, readonly Step[]>> = {
+  "Reach a host": [runs("curl -sS -m 20 https://refused.example.com/; true"), says("It was refused.")],
   "Say hello": [says("Hello from the agent.")],
   "Look around": [
     reply(

@@ -177,6 +177,28 @@ export function testApprovals(shared: () => PageStage): void {
     expect(stage.pageErrors()).toEqual([]);
   });
 
+  test("allows a refused host once, in the session, and revokes it", async ({ skip }) => {
+    const { sessions } = await stage.api<{ sessions: { sandbox: { on: boolean } } }>("/v1/status");
+    if (!sessions.sandbox.on) skip("this machine has no sandbox");
+    const { page, card, talk } = await askInSession("Reach a host", /^Bash: curl/);
+    await click(card, "Allow once");
+    await talk.getByText("It was refused.").waitFor();
+    await talk.getByRole("button", { name: "Allow in this folder" }).waitFor();
+    await page.goto(`${stage.url}/settings/sandbox`);
+    await page.getByRole("listitem").filter({ hasText: "refused.example.com" }).getByText("1 ×").waitFor();
+    await page.goto(`${stage.url}/sessions/${session}`);
+    await click(talk, "Allow once");
+    await talk.getByText(/refused\.example\.com is allowed for five minutes/).waitFor();
+    await page.goto(`${stage.url}/settings/sandbox`);
+    const grant = page.getByRole("listitem").filter({ hasText: "refused.example.com" });
+    await grant.getByText(/until/).waitFor();
+    await click(grant, "Revoke …");
+    await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+    await page.getByRole("heading", { name: "Refused" }).waitFor();
+    await page.getByText("1 ×").waitFor();
+    expect(stage.pageErrors()).toEqual([]);
+  });
+
   test("records a decision under the name of the user's own link", async () => {
     const { code } = await stage.api<{ code: string }>("/v1/sign_in/codes", { name: "Ana" });
     await stage.send(session!, "Run it in spite of all");
