@@ -6,16 +6,18 @@ const [READ, EXECUTE] = [4, 1];
 
 /** Whether another user, without further groups, can read a path. The server's own rights say nothing about it. */
 export function canReach(path: string, user: OsUser): boolean {
+  return canPass(dirname(path), user) && hasRight(path, user, READ);
+}
+
+/** Whether another user, without further groups, can use paths below a folder. */
+export function canPass(folder: string, user: OsUser): boolean {
+  return hasRight(folder, user, EXECUTE) && (folder === "/" || canPass(dirname(folder), user));
+}
+
+function hasRight(path: string, user: OsUser, right: number): boolean {
   if (user.uid === 0) return true;
-  try {
-    for (let folder = dirname(path); ; folder = dirname(folder)) {
-      if ((rights(statSync(folder), user) & EXECUTE) === 0) return false;
-      if (folder === "/") break;
-    }
-    return (rights(statSync(path), user) & READ) !== 0;
-  } catch {
-    return false;
-  }
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found !== undefined && (rights(found, user) & right) !== 0;
 }
 
 const rights = ({ mode, uid, gid }: Stats, user: OsUser): number =>

@@ -1,3 +1,4 @@
+export { canPass, canReach } from "./can-reach.ts";
 export { explainFailure } from "./explain-failure.ts";
 export { inheritedDescriptors } from "./inherited-descriptors.ts";
 export { inSandbox, type SandboxedCommand, type SandboxStart } from "./in-sandbox.ts";

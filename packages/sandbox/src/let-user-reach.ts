@@ -24,7 +24,7 @@ export interface UserFolders {
   owned: readonly string[];
   /** The user gets everything in them. */
   given: readonly string[];
-  /** The user's group reads everything in them. */
+  /** The user can read everything in them. All tenants have one group, so that a right of the group would be one of all. */
   read: readonly string[];
 }
 
@@ -74,8 +74,7 @@ function letRead(path: string, user: OsUser): void {
   if (!found || !(found.isDirectory() || found.isFile())) return;
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
-    fchownSync(descriptor, found.uid, user.gid);
-    fchmodSync(descriptor, (found.mode & 0o777) | ((found.mode & 0o500) >> 3));
+    if (found.uid === 0) fchownSync(descriptor, user.uid, user.gid);
   } finally {
     closeSync(descriptor);
   }

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { constants, cp, link, lstat, mkdir, open, rename, rm, rmdir, unlink, type FileHandle } from "node:fs/promises";
 import { dirname, join, posix, relative, sep } from "node:path";
 import { RequestError } from "@tandem/protocol";
+import { giveToFolderOwner } from "./give-tree.ts";
 import { isInside } from "./is-inside.ts";
 import { openFound, openInside, type Opened } from "./open-inside.ts";
 import { removeTree } from "./remove-tree.ts";
@@ -35,6 +36,7 @@ export async function replaceInside(
       const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
       await using handle = await open(draft, flags, 0o644);
       await handle.writeFile(content);
+      await giveToFolderOwner(draft, handle);
       if (found) await handle.chmod(found.mode);
       await handle.sync();
       // A link fails if another file has appeared meanwhile; a rename would replace it.
@@ -79,6 +81,7 @@ export async function bringInside(root: string, source: string, to: string): Pro
         await removeTree(draft);
       }
     });
+    await giveToFolderOwner(target);
   });
 }
 
@@ -100,9 +103,12 @@ export async function removeInside(
 /** Creates a folder with its parents. One that exists is left as it is. */
 export async function makeFolderInside(root: string, path: string, guard: ChangeGuard = {}): Promise<void> {
   await at(root, path, { ...guard, makes: true }, async (place) => {
-    await mkdir(place).catch(async (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EEXIST" || !(await lstat(place)).isDirectory()) throw error;
-    });
+    await mkdir(place).then(
+      () => giveToFolderOwner(place),
+      async (error: NodeJS.ErrnoException) => {
+        if (error.code !== "EEXIST" || !(await lstat(place)).isDirectory()) throw error;
+      },
+    );
   });
 }
 

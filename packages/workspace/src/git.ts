@@ -3,6 +3,7 @@ import { stat } from "node:fs/promises";
 import { delimiter, isAbsolute } from "node:path";
 import { Writable } from "node:stream";
 import { RequestError, TandemError } from "@tandem/protocol";
+import type { Owner } from "./give-tree.ts";
 
 /** Our commands are faster, except for a checkout of a large repository on a slow disk. */
 const DEFAULT_TIMEOUT_MS = 60_000;
@@ -13,6 +14,8 @@ const STDERR_TAIL = 4_096;
 const SETTINGS = {
   // A session can write files that look like a bare repository; git must not find one by itself.
   "safe.bareRepository": "explicit",
+  // A server that is root works in repositories of tenants' OS users. None of a repository's settings can run a program.
+  "safe.directory": "*",
   "core.hooksPath": "/dev/null",
   "core.fsmonitor": "false",
   "core.pager": "cat",
@@ -34,6 +37,8 @@ export interface GitOptions {
   /** Replaces the repository's own index. */
   indexFile?: string;
   signal?: AbortSignal;
+  /** The OS user that runs git, for a server that is root: git then reaches no file that the user cannot reach. */
+  user?: Owner | undefined;
   /** For a remote: restricts protocols, and passes on the user's network setup. */
   outside?: {
     protocols: readonly string[];
@@ -109,6 +114,7 @@ export async function runGit(place: GitPlace, args: readonly string[], options: 
       ...(view !== undefined && { GIT_COMMON_DIR: view }),
     },
     stdio: ["pipe", "pipe", "pipe", ...(options.outside?.token ? (["pipe"] as const) : [])],
+    ...options.user,
     // Own process group: git starts further processes, which must not outlive it.
     detached: true,
   });

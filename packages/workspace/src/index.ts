@@ -2,7 +2,12 @@ export { AllowedRoots } from "./allowed-roots.ts";
 export { branchOf } from "./branch-of.ts";
 export { hashInside, makeFolderInside, moveInside, removeInside, replaceInside } from "./change-inside.ts";
 export { isSameEntry, type PathChange } from "./checkpoints/changed-paths.ts";
-export { CheckpointStores, renameMovedStores, type CheckpointLimits } from "./checkpoints/checkpoint-stores.ts";
+export {
+  CheckpointStores,
+  renameMovedStores,
+  type CheckpointLimits,
+  type CheckpointUser,
+} from "./checkpoints/checkpoint-stores.ts";
 export type { Checkpoint, CheckpointStore } from "./checkpoints/checkpoint-store.ts";
 export type { FileDiff, TreeDiff } from "./checkpoints/diff-trees.ts";
 export { CloneFailed, cloneRepository, findClone } from "./clone-repository.ts";

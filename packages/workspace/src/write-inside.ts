@@ -1,6 +1,7 @@
 import { constants, lstat, mkdir, open, readlink, realpath, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { RequestError } from "@tandem/protocol";
+import { giveToFolderOwner } from "./give-tree.ts";
 import { isInside } from "./is-inside.ts";
 
 /**
@@ -37,6 +38,7 @@ async function writeNew(
   try {
     if (!isInside(root, real)) throw outside(path);
     await handle.writeFile(content);
+    await giveToFolderOwner(real, handle);
     if (mode !== 0o600) await handle.chmod(mode);
     return real;
   } catch (error) {
@@ -49,9 +51,12 @@ async function writeNew(
 export async function makeFolders(root: string, folder: string, path: string): Promise<void> {
   if (folder === root) return;
   await makeFolders(root, dirname(folder), path);
-  await mkdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== "EEXIST") throw error;
-  });
+  await mkdir(folder).then(
+    () => giveToFolderOwner(folder),
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EEXIST") throw error;
+    },
+  );
   const stats = await lstat(folder);
   if (stats.isSymbolicLink()) throw outside(path);
   if (!stats.isDirectory()) throw notAFile(path);

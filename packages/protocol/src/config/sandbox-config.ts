@@ -132,7 +132,9 @@ export const sandboxSection = z
         count: z.int().min(1).default(10_000).describe("Number of users."),
       })
       .prefault({})
-      .describe("Reserved for OS users of tenants, where the server is root. Not used yet."),
+      .describe(
+        "Numbers of the OS users of tenants, where the server is root. Accounts of the machine must not have them. The same in all processes of a fleet.",
+      ),
     sshAgent: z
       .boolean()
       .default(false)

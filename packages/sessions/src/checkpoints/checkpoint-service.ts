@@ -1,9 +1,11 @@
 import type { SessionId } from "@tandem/protocol";
-import { CheckpointStores, type CheckpointLimits } from "@tandem/workspace";
+import { CheckpointStores, type CheckpointLimits, type CheckpointUser } from "@tandem/workspace";
 import { join } from "node:path";
 import { Timer } from "../host/timer.ts";
 import type { HostSettings } from "../host/host-settings.ts";
 import type { TurnHook, TurnControl } from "../hooks/turn-hook.ts";
+import { giveFolder, giveOwn } from "../process/give-folder.ts";
+import type { SandboxSettings } from "../process/sandbox-settings.ts";
 import { CheckpointHook } from "./checkpoint-hook.ts";
 import { CompactionHook } from "./compaction-hook.ts";
 
@@ -14,7 +16,7 @@ export interface CheckpointSettings {
   compactAt?: number;
 }
 
-type Settings = CheckpointSettings & Pick<HostSettings, "log" | "clock">;
+type Settings = CheckpointSettings & Pick<HostSettings, "log" | "clock"> & { sandbox?: SandboxSettings };
 
 const PRUNE_EVERY_MS = 60 * 60 * 1_000;
 const FIRST_PRUNE_MS = 60 * 1_000;
@@ -31,7 +33,9 @@ export class CheckpointService {
   constructor(settings: Settings, stateFolder: string) {
     this.#settings = settings;
     this.#timer = new Timer(settings.clock);
-    this.shelf = settings.checkpoints && new CheckpointStores(join(stateFolder, "checkpoints"), settings.checkpoints);
+    const user = settings.sandbox?.user && checkpointUser(settings.sandbox.user, stateFolder);
+    this.shelf =
+      settings.checkpoints && new CheckpointStores(join(stateFolder, "checkpoints"), settings.checkpoints, user);
   }
 
   turnHooks(control: TurnControl): TurnHook[] {
@@ -69,3 +73,12 @@ export class CheckpointService {
     }
   }
 }
+
+const checkpointUser = (user: NonNullable<SandboxSettings["user"]>, stateFolder: string): CheckpointUser => ({
+  ...user,
+  give: async (folder, place) => {
+    const isGiven = await giveFolder(folder, stateFolder, user);
+    if (isGiven) await giveOwn(place, stateFolder, user);
+    return isGiven;
+  },
+});

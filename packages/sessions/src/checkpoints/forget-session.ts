@@ -1,6 +1,5 @@
-import { rm } from "node:fs/promises";
 import type { SessionRow, Store } from "@tandem/storage";
-import type { CheckpointStores } from "@tandem/workspace";
+import { removeTree, type CheckpointStores } from "@tandem/workspace";
 import type { ProcessSettings } from "../process/process-settings.ts";
 import { sandboxFolder } from "../process/sandbox-folder.ts";
 import { readPast } from "./session-past.ts";
@@ -20,6 +19,6 @@ export async function forgetSession(
     const place = { hostVariables, stateFolder, credential: await settings.credential() };
     for (const id of conversations) await forgetConversation(place, id);
   }
-  await rm(sandboxFolder(settings.stateFolder, row.id), { recursive: true, force: true });
+  await removeTree(sandboxFolder(settings.stateFolder, row.id));
   await shelf?.forget(row.id, row.folder);
 }

@@ -1,17 +1,29 @@
+import { realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { OsUser } from "@tandem/sandbox";
 import { findRepository, giveTree, isInside } from "@tandem/workspace";
 
-/** Gives a session's folder, with the files that the server has written there, to the user of its programs. */
-export async function giveFolder(folder: string, stateFolder: string, user: OsUser): Promise<void> {
-  // Folders elsewhere belong to the operator.
-  if (!isInside(stateFolder, folder)) return;
-  const { letPass } = await import("@tandem/sandbox");
-  letPass(stateFolder, dirname(folder), user);
-  await giveTree(folder, user);
+/**
+ * Gives a session's folder, with the files that the server has written there, to the user of its programs. Resolves to false for a folder
+ * elsewhere, which belongs to the operator.
+ */
+export async function giveFolder(folder: string, stateFolder: string, user: OsUser): Promise<boolean> {
+  // Sessions store real paths.
+  const base = await realpath(stateFolder);
+  if (!isInside(base, folder)) return false;
+  await giveOwn(folder, base, user);
   const repository = await findRepository(folder);
-  if (!repository?.isLinked || !isInside(stateFolder, repository.commonDir)) return;
+  if (!repository?.isLinked || !isInside(base, repository.commonDir)) return true;
   // Commits of a worktree are in its repository.
   await giveTree(repository.commonDir, user);
   await giveTree(join(repository.folder, ".git"), user);
+  return true;
+}
+
+/** Gives a folder of Tandem's state to a user, with a way to it. */
+export async function giveOwn(folder: string, stateFolder: string, user: OsUser): Promise<void> {
+  // Imported lazily: commands that only read sessions start faster without it.
+  const { letPass } = await import("@tandem/sandbox");
+  letPass(stateFolder, dirname(folder), user);
+  await giveTree(folder, user);
 }

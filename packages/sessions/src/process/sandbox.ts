@@ -14,13 +14,13 @@ export type SandboxChoice =
 
 /** Decides whether a session's process is sandboxed. Rejects if a sandbox is required and unavailable. */
 export async function sandboxFor(
-  { mode, hosts = [] }: SandboxSettings,
+  { mode, hosts = [], user }: SandboxSettings,
   variables: Readonly<Record<string, string | undefined>>,
 ): Promise<SandboxChoice> {
   if (mode === "off") return { on: false, reason: "sandbox.mode is off" };
   if (process.platform === "darwin" && (await isProgram(MAC))) return { on: true, covers: "commands", domains: hosts };
   const { probeWall } = await import("@tandem/sandbox");
-  const wall = await probeWall(variables);
+  const wall = await probeWall(variables, user);
   if (wall.on) return { on: true, covers: "process", wall };
   const { reason, fix } = wall;
   if (mode === "auto") return { on: false, reason, fix };

@@ -1,4 +1,4 @@
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { ConversationSandbox, Credential } from "@tandem/claude-code";
@@ -17,6 +17,7 @@ import {
 } from "@tandem/sandbox";
 import type { SandboxState } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
+import { removeTree } from "@tandem/workspace";
 import type { GatewayWatch } from "../budgets/side-requests.ts";
 import type { ProcessSettings } from "./process-settings.ts";
 import { giveFolder } from "./give-folder.ts";
@@ -65,7 +66,7 @@ export async function openSessionSandbox(
   const { vaultVariables } = around;
   const folder = sandboxFolder(settings.stateFolder, row.id);
   const configDir = join(folder, around.besides ?? "claude");
-  if (around.besides !== undefined) opened.defer(() => rm(configDir, { recursive: true, force: true }));
+  if (around.besides !== undefined) opened.defer(() => removeTree(configDir));
   const home = { from: join(folder, "home"), at: hostVariables["HOME"] ?? homedir() };
   await mkdir(home.from, { recursive: true, mode: 0o700 });
   const { makeStandIn } = await import("@tandem/claude-code");

@@ -49,7 +49,8 @@ const home: Check = {
       return failure(`${folder} is not writable.`, fix);
     }
     if (process.platform === "win32") return ok(folder);
-    if ((info.mode & 0o077) !== 0) return warning(`${folder} is accessible to other users.`, `chmod 700 ${folder}`);
+    // The group of tenants' OS users may pass, but not list it.
+    if ((info.mode & 0o067) !== 0) return warning(`${folder} is accessible to other users.`, `chmod 700 ${folder}`);
     const list = await stat(join(folder, "trusted.json")).catch(() => undefined);
     if (list && (list.mode & 0o077) !== 0) {
       return warning(`${folder}/trusted.json is accessible to other users.`, `chmod 600 ${folder}/trusted.json`);

@@ -1,18 +1,21 @@
 import type { SandboxMode, SandboxState } from "@tandem/protocol";
 import type { Project } from "../config/load-project.ts";
 import type { Host } from "../host.ts";
+import { tenantSeparation, type TenantSeparation } from "../tenants/tenant-user.ts";
 
 export interface SandboxOverview extends SandboxState {
   mode: SandboxMode;
-  /** How the sessions of different tenants are separated, besides the sandbox's own view of the files. */
-  tenants?: "namespaces";
+  /** How the sessions of different tenants are separated. Absent without tenants. */
+  tenants?: TenantSeparation;
 }
 
 /** Whether sessions of this project would run in a sandbox, and what that covers. Runs only a probe. */
 export async function readSandboxOverview(
   host: Pick<Host, "env">,
-  { config }: Pick<Project, "config">,
+  project: Project,
+  { hasTenants = false }: { hasTenants?: boolean } = {},
 ): Promise<SandboxOverview> {
+  const { config } = project;
   const { mode, limits } = config.sandbox;
   if (mode === "off") {
     return { mode, on: false, reason: "sandbox.mode is off", fix: "tandem config set sandbox.mode auto" };
@@ -52,7 +55,7 @@ export async function readSandboxOverview(
         .map(({ name }) => (name === "/tmp" ? "size of /tmp" : name)),
       open: inForce.filter(({ scope }) => scope === "none").map(({ name, note = "" }) => `${name}: ${note}`.trim()),
     },
-    tenants: "namespaces",
+    ...(hasTenants && { tenants: await tenantSeparation(host.env, project) }),
     ...(wall.socat === undefined && { fix: "Install socat: without it, sessions reach only the model's API." }),
   };
 }
@@ -73,9 +76,14 @@ export function describeSandbox({
     ...(credential === "access_token" ? ["model credential: only a short-lived access token is inside"] : []),
     ...(limits && limits.bind.length > 0 ? [`limits: ${limits.bind.join(", ")}`] : []),
     ...(limits?.open ?? []).map((limit) => `not limited: ${limit}`),
-    ...(tenants === "namespaces" ? ["tenants: separated by namespaces, as one OS user"] : []),
+    ...(tenants ? [`tenants: ${describeSeparation(tenants)}`] : []),
   ];
 }
+
+const describeSeparation = (separation: TenantSeparation): string =>
+  separation.by === "users"
+    ? "an OS user per tenant, besides namespaces and mounts"
+    : `separated by namespaces and mounts (${separation.reason})`;
 
 /** For the API. */
 export const sandboxView = (

@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { isPresent } from "../models/check-auth.ts";
 import { bytes } from "../project/bytes.ts";
 import { PAYERS, sessionPayerOf } from "../project/describe-project.ts";
-import { checkSessionAuth, readStorageState, readFolderTrust } from "./sessions-overview.ts";
+import { checkSessionAuth, readFolderTrust, readSandboxState, readStorageState } from "./sessions-overview.ts";
 import { findServer } from "../server/server-file.ts";
 import { describeSandbox, readSandboxOverview } from "./sandbox-overview.ts";
 import { type Check, failure, ok, warning } from "./check.ts";
@@ -92,7 +92,7 @@ const sandbox: Check = {
       );
     }
     if (project.config.sandbox.mode === "off") return undefined;
-    const overview = await readSandboxOverview(host, project);
+    const overview = await readSandboxState(host, project);
     if (!overview.on) {
       const say = overview.mode === "require" ? failure : warning;
       const effect =

@@ -49,17 +49,19 @@ export async function readSessionsOverview(
 ): Promise<SessionsOverview> {
   const isSame = project.config.llm.provider.backend === "claude-code";
   let unasked: readonly string[] = [];
-  const [auth, storage, server, orphans, trust, probed, namespace] = await Promise.all([
+  let hasTenants = false;
+  const [auth, storage, server, orphans, trust, namespace] = await Promise.all([
     isSame ? callAuth() : checkSessionAuth(host, project, deadlineMs),
     readStorageState(host, project, async (store) => {
       unasked = await findUnaskedBash(project.config, store);
+      hasTenants = await isShared(store);
     }),
     findServer(host.env),
     findOrphans(host.env),
     readFolderTrust(host, project),
-    readSandboxOverview(host, project),
     readProcessNamespace(),
   ]);
+  const probed = await readSandboxOverview(host, project, { hasTenants });
   const sandbox = probed.on || unasked.length === 0 ? probed : { ...probed, warning: describeUnaskedBash(unasked) };
   return { payer: sessionPayerOf(project.config.llm), auth, storage, server, orphans, trust, sandbox, namespace };
 }
@@ -74,6 +76,20 @@ export function checkSessionAuth(host: Host, project: Project, deadlineMs: numbe
   const { llm } = project.config;
   const onClaudeCode = { ...llm, provider: { ...llm.provider, backend: "claude-code" as const } };
   return checkAuth(host, { ...project, config: { ...project.config, llm: onClaudeCode } }, deadlineMs);
+}
+
+/** For `tandem sandbox` and `tandem doctor`. */
+export async function readSandboxState(host: Host, project: Project): Promise<SandboxOverview> {
+  let hasTenants = false;
+  await readStorageState(host, project, async (store) => {
+    hasTenants = await isShared(store);
+  });
+  return readSandboxOverview(host, project, { hasTenants });
+}
+
+async function isShared({ tenants }: Store): Promise<boolean> {
+  const { DEFAULT_TENANT } = await import("@tandem/storage");
+  return (await tenants.list()).some(({ id, archivedAt }) => id !== DEFAULT_TENANT && archivedAt === null);
 }
 
 export async function readStorageState(

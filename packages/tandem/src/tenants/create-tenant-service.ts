@@ -6,6 +6,7 @@ import { isAbsolute } from "node:path";
 import { tandemHome, type Variables } from "../config/tandem-home.ts";
 import { ensureTenantFolders, isWithin, tenantFolders, tenantSettings } from "./tenant-folders.ts";
 import { toLimits, toQuotas, useOf } from "./tenant-usage.ts";
+import { retireTenantUser } from "./tenant-user.ts";
 
 /** Applies changes to the open runtimes of this process. */
 export interface Refreshable {
@@ -95,6 +96,7 @@ export function createTenantService(
         });
       }
       await runtimes?.refresh();
+      await retireTenantUser(store.records, id);
       await store.tenants.delete(id);
       const { removeTree } = await import("@tandem/workspace");
       await removeTree(tenantFolders(env, found).home);

@@ -154,7 +154,7 @@ export class LocalTenantRuntimes implements TenantRuntimes, AsyncDisposable {
     const { id } = tenant;
     const { store, logger, credential, fleetOf, observe } = this.#dependencies;
     const isOwn = this.#dependencies.ownPerson === id;
-    const { host, project } = await openTenantProject(this.#dependencies, row, { isOwn });
+    const { host, project } = await openTenantProject(this.#dependencies, row, { isOwn, records: store.records });
     const own = await store.tenant(id);
     const limits = (): Quotas => (this.#opened.get(id)?.row ?? row).limits;
     const { engine, fleet } = fleetOf?.(id, own) ?? {};

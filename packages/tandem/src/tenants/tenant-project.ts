@@ -47,7 +47,7 @@ export async function openTenantProject(
   const sandbox = isSet ? config.sandbox : { ...config.sandbox, mode: defaultSandboxMode(true) };
   const user =
     records && !isOwn && sandbox.mode !== "off"
-      ? await tenantUser(env, records, row.id, place, operator.project.config.sandbox.tenantUsers)
+      ? await tenantUser(env, operator.project, records, row.id, place)
       : undefined;
   const claudeCode = credential
     ? { ...config.llm.claudeCode, auth: credential.auth, apiKey: LENT, oauthToken: LENT, baseUrl: credential.base_url }

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CheckpointStore, type Checkpoint } from "./checkpoint-store.ts";
+import type { Owner } from "../give-tree.ts";
 import { PrivateGit } from "./private-git.ts";
 import type { FolderLimits } from "./read-folder.ts";
 
@@ -16,15 +17,23 @@ const SPARED = 4;
 /** Loose objects use many times the disk space of packed ones. */
 const MAX_LOOSE = 2_000;
 
+/** The OS user whose programs change the folders. git runs as that user, so that no link of theirs leads it elsewhere. */
+export interface CheckpointUser extends Owner {
+  /** Gives the user a folder and the place of its checkpoints. Resolves to false for a folder that is not the user's. */
+  give(folder: string, place: string): Promise<boolean>;
+}
+
 /** The checkpoints of all folders. */
 export class CheckpointStores {
   readonly #root: string;
   readonly #limits: CheckpointLimits;
+  readonly #user: CheckpointUser | undefined;
   readonly #stores = new Map<string, CheckpointStore>();
 
-  constructor(root: string, limits: CheckpointLimits) {
+  constructor(root: string, limits: CheckpointLimits, user?: CheckpointUser) {
     this.#root = root;
     this.#limits = limits;
+    this.#user = user;
   }
 
   /** The store of one folder, by its real path. */
@@ -89,7 +98,7 @@ export class CheckpointStores {
       const place = join(this.#root, name);
       const folder = await readFile(join(place, "folder"), "utf8").catch(() => undefined);
       const isThere = folder !== undefined && (await stat(folder).catch(() => undefined))?.isDirectory();
-      if (isThere) return [{ store: this.#open(folder, place), place }];
+      if (isThere) return [{ store: await this.#open(folder, place), place }];
       // A missing folder, for example on an unmounted disk, may come back.
       const used = await stat(join(place, "git", "indexes")).catch(() => undefined);
       if (!used || now - used.mtimeMs > this.#limits.keepMs) await rm(place, { recursive: true, force: true });
@@ -98,9 +107,13 @@ export class CheckpointStores {
     return (await Promise.all(found)).flat();
   }
 
-  #open(folder: string, place: string): CheckpointStore {
-    const store =
-      this.#stores.get(folder) ?? new CheckpointStore(new PrivateGit(join(place, "git"), folder), this.#limits);
+  async #open(folder: string, place: string): Promise<CheckpointStore> {
+    const known = this.#stores.get(folder);
+    if (known) return known;
+    const { uid, gid } = this.#user ?? {};
+    const user =
+      uid !== undefined && gid !== undefined && (await this.#user?.give(folder, place)) ? { uid, gid } : undefined;
+    const store = new CheckpointStore(new PrivateGit(join(place, "git"), folder, user), this.#limits);
     this.#stores.set(folder, store);
     return store;
   }

@@ -3,6 +3,7 @@ import { chmod, link, mkdir, readdir, rename, rm, stat, writeFile } from "node:f
 import { join } from "node:path";
 import { RequestError } from "@tandem/protocol";
 import { GitFailed, runGit, type GitOptions, type GitOutcome } from "../git.ts";
+import { giveTree, type Owner } from "../give-tree.ts";
 
 /** A private index older than this was left behind by a dead process. */
 const LEFT_BEHIND_MS = 60 * 60 * 1_000;
@@ -60,16 +61,19 @@ export interface RunOptions extends Pick<GitOptions, "input" | "maxBytes" | "sig
 export class PrivateGit {
   readonly folder: string;
   readonly #gitDir: string;
+  readonly #user: Owner | undefined;
   #making: Promise<void> | undefined;
 
-  constructor(gitDir: string, folder: string) {
+  /** `user` runs git, and owns the repository. */
+  constructor(gitDir: string, folder: string, user?: Owner) {
     this.#gitDir = gitDir;
     this.folder = folder;
+    this.#user = user;
   }
 
   /** The same objects with another folder. */
   over(folder: string): PrivateGit {
-    return new PrivateGit(this.#gitDir, folder);
+    return new PrivateGit(this.#gitDir, folder, this.#user);
   }
 
   async text(args: readonly string[], options: RunOptions = {}): Promise<string> {
@@ -86,6 +90,7 @@ export class PrivateGit {
     const timeoutMs = until === undefined ? undefined : Math.max(1, until - Date.now());
     return runGit(this.folder, [`--git-dir=${this.#gitDir}`, `--work-tree=${this.folder}`, ...args], {
       ...options,
+      user: this.#user,
       // Files over the threshold are streamed into a pack.
       settings: packs ? { ...SETTINGS, "core.bigFileThreshold": "1" } : SETTINGS,
       ...(timeoutMs !== undefined && { timeoutMs }),
@@ -143,6 +148,7 @@ export class PrivateGit {
       await writeFile(join(this.#gitDir, "info", "attributes"), ATTRIBUTES);
       await writeFile(join(this.#gitDir, "info", "exclude"), EXCLUDED);
       await closeToOthers(this.#gitDir);
+      if (this.#user) await giveTree(this.#gitDir, this.#user);
       await writeFile(join(this.#gitDir, MADE), "", { mode: 0o600 });
     } catch (cause) {
       if (cause instanceof RequestError) throw cause;

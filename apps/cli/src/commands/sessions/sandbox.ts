@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { hostPatternProblem, TandemError, type RefusedHost, type SandboxHost } from "@tandem/protocol";
-import { describeSandbox, readSandboxOverview } from "@tandem/tandem/health";
+import { describeSandbox, readSandboxState } from "@tandem/tandem/health";
 import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
 import type { Command } from "commander";
 import type { Invocation } from "../../invocation.ts";
@@ -68,7 +68,7 @@ interface AllowFlags extends HostFlags {
 
 async function status(invocation: Invocation): Promise<void> {
   const { stdout, json } = invocation;
-  const overview = await readSandboxOverview(invocation, await openProjectOrDefaults(invocation));
+  const overview = await readSandboxState(invocation, await openProjectOrDefaults(invocation));
   if (json) return write(stdout, `${JSON.stringify(overview, null, 2)}\n`);
   const { dim, good, warn } = styleFor(stdout);
   const { on, mode, reason, fix } = overview;
