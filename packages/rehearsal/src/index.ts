@@ -41,3 +41,4 @@ export { replayScript } from "./recording/replay-script.ts";
 export type { Rule, Script, ScriptEntry } from "./script.ts";
 export { always, object, times, when } from "./script.ts";
 export type { RehearsedModel } from "./server/side-routes.ts";
+export { OAuthMcpServer } from "./oauth-mcp-server.ts";

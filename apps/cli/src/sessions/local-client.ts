@@ -60,6 +60,7 @@ export function createLocalClient(
       },
     },
     vaults: engine.vaults,
+    vaultLogins: engine.vaultLogins,
     mcpServers: engine.mcpServers,
     sessions: {
       create: (params) => sessions.create(params, localActor()),

@@ -6,7 +6,7 @@ import { readAuditExport } from "./read-audit-export.ts";
 import type { ServerConnection } from "./server-connection.ts";
 import { deploymentsOf } from "./server-deployments.ts";
 import { skillsOf } from "./server-skills.ts";
-import { vaultsOf } from "./server-vaults.ts";
+import { vaultLoginsOf, vaultsOf } from "./server-vaults.ts";
 import { webhooksOf } from "./server-webhooks.ts";
 import { isDelta, type LiveItem, type SessionsClient } from "./sessions-client.ts";
 
@@ -116,6 +116,7 @@ export function createServerClient(server: ServerConnection): SessionsClient {
     skills: skillsOf(server),
     deployments: deploymentsOf(server),
     vaults: vaultsOf(server),
+    vaultLogins: vaultLoginsOf(server),
     mcpServers: {
       list: async () => (await api.call("mcp_servers.list")).data,
       get: (id) => api.call("mcp_servers.retrieve", { params: { mcp_server_id: id } }),

@@ -26,6 +26,11 @@ export function vaultsOf({ api }: ServerConnection): SessionsClient["vaults"] {
   };
 }
 
+export const vaultLoginsOf = ({ api }: ServerConnection): SessionsClient["vaultLogins"] => ({
+  start: (body) => api.call("vaults.logins.create", { body }),
+  finish: (body) => api.call("vaults.logins.finish", { body }),
+});
+
 const queryOf = ({ limit, cursor, includeArchived }: PageQuery) => ({
   limit,
   page: cursor,

@@ -25,6 +25,7 @@ export interface SessionsClient extends AsyncDisposable {
   readonly triggers: Omit<Engine["triggers"], "receive">;
   readonly deployments: Engine["deployments"];
   readonly vaults: Engine["vaults"];
+  readonly vaultLogins: Engine["vaultLogins"];
   readonly mcpServers: Engine["mcpServers"];
   readonly killSwitch: Omit<Engine["killSwitch"], "heed">;
   readonly worktrees: Engine["worktrees"];

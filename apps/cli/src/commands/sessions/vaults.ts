@@ -9,10 +9,12 @@ import { Option, type Command } from "commander";
 import { confirm } from "../../confirm.ts";
 import { ago } from "../../human-units.ts";
 import type { Invocation } from "../../invocation.ts";
+import { toPort } from "../../number-options.ts";
 import { openClient } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { printable, styleFor, table, write, writeJson, type Style } from "../../terminal.ts";
 import { findCredential, findVault, readCredentials, readVaults, subjectOf } from "../../vaults/find-vault.ts";
+import type { LoginFlags } from "../../vaults/log-in.ts";
 import { readSecret } from "../../vaults/read-secret.ts";
 import { listOption, subcommandsOf, type Registration } from "../registration.ts";
 
@@ -66,6 +68,21 @@ export function register(command: Command, { examples, json, runner }: Registrat
     "tandem vaults add team --server https://mcp.example.com/mcp",
     "tandem vaults add team --server https://mcp.example.com/mcp < token.txt",
     "tandem vaults add team --variable API_KEY --host api.example.com --secret-env API_KEY",
+  );
+  examples(
+    vault("login", "Log in at an MCP server in the browser; the vault gets and refreshes its tokens.")
+      .argument("<url>", "URL of the MCP server")
+      .option("--client-id <id>", "OAuth client that you registered; default: Tandem registers one")
+      .option("--client-secret-env <variable>", "read the client's secret from this variable")
+      .option("--scope <text>", "OAuth scopes; default: those that the server names")
+      .option("--name <text>", "name for lists")
+      .option("--port <number>", "port of this machine that the browser comes back to; default: any", toPort)
+      .option("--no-browser", "only print the link")
+      .action((name: string, url: string, flags: LoginFlags, self: Command) =>
+        runner(self, (on) => login(on, name, url, flags)),
+      ),
+    "tandem vaults login team https://mcp.example.com/mcp",
+    "tandem vaults login team https://mcp.example.com/mcp --client-id tandem --client-secret-env SECRET",
   );
   examples(
     vault("replace", "Replace the secret of a credential. Running sessions use the new one.")
@@ -201,6 +218,13 @@ function credentialOf(flags: AddFlags): (secret: string) => CredentialAuthParams
     networking: host ? { type: "limited", allowed_hosts: host } : { type: "unrestricted" },
     ...(place && { injection_location: { [place]: true } }),
   });
+}
+
+async function login(invocation: Invocation, name: string, url: string, flags: LoginFlags): Promise<void> {
+  await using client = await open(invocation);
+  const { id } = await findVault(client, name);
+  const { logIn } = await import("../../vaults/log-in.ts");
+  await printCredential(invocation, await logIn(invocation, client, id, url, flags), "is stored");
 }
 
 async function replace(invocation: Invocation, name: string, text: string, variable?: string): Promise<void> {

@@ -24,6 +24,12 @@ export const BODIES: Record<string, (ids: Ids) => unknown> = {
   "vaults.credentials.create": () => ({
     auth: { type: "static_bearer", mcp_server_url: "https://mcp.example.com", token: "x" },
   }),
+  "vaults.logins.create": ({ vault_id }) => ({
+    vault_id,
+    mcp_server_url: "http://127.0.0.1:9/mcp",
+    redirect_uri: "http://127.0.0.1:9/callback",
+  }),
+  "vaults.logins.finish": () => ({ state: "x", code: "x" }),
   "vaults.credentials.update": () => ({ display_name: "taken" }),
   "sessions.create": ({ agent_id, environment_id }) => ({ agent: agent_id, environment_id }),
   "sessions.update": () => ({ title: "taken" }),

@@ -2,9 +2,9 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { OAuthMcpServer } from "@tandem/rehearsal";
 import { openStore, SecretBox, type Store } from "@tandem/storage";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { OAuthMcpServer } from "../../testing/oauth-mcp-server.ts";
 import { TestClock } from "../../testing/test-clock.ts";
 import { createVaults } from "../create-vaults.ts";
 

@@ -3,9 +3,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AuditNote, CredentialCreateParams } from "@tandem/protocol";
+import { OAuthMcpServer } from "@tandem/rehearsal";
 import { openStore, SecretBox, type Store } from "@tandem/storage";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { OAuthMcpServer } from "../../testing/oauth-mcp-server.ts";
 import { TestClock } from "../../testing/test-clock.ts";
 import { createVaults } from "../create-vaults.ts";
 

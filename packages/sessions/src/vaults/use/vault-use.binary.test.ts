@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text as readText } from "node:stream/consumers";
 import type { AgentCreateParams, LoggedEvent } from "@tandem/protocol";
-import { text, toolUse } from "@tandem/rehearsal";
+import { OAuthMcpServer, text, toolUse } from "@tandem/rehearsal";
 import { knownWall } from "@tandem/sandbox";
 import { createAuthority, createLeaf } from "@tandem/sandbox/certificates";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -19,7 +19,6 @@ import {
   type RunningEngine,
 } from "../../testing/engine-stage.ts";
 import { findInside, processesInside } from "../../testing/find-inside.ts";
-import { OAuthMcpServer } from "../../testing/oauth-mcp-server.ts";
 
 const wall = knownWall(process.env);
 /** Runs until it is killed. */
