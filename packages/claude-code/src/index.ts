@@ -60,6 +60,7 @@ export type {
   TurnOptions,
 } from "./session/conversation.ts";
 export { measureProcesses } from "./processes/measure-processes.ts";
+export type { ToolDefinition } from "./tool-server.ts";
 export { openConversation } from "./session/open-conversation.ts";
 export type { ToldAnswers } from "./session/untold-answers.ts";
 export { cutTranscript } from "./session/cut-transcript.ts";

@@ -2,6 +2,7 @@
 const ID_PREFIXES = {
   agent: "agent",
   environment: "env",
+  work: "work",
   session: "sesn",
   thread: "sthr",
   event: "sevt",
@@ -35,6 +36,7 @@ type Id<K extends IdKind> = string & { readonly [kind]: K };
 
 export type AgentId = Id<"agent">;
 export type EnvironmentId = Id<"environment">;
+export type WorkId = Id<"work">;
 export type SessionId = Id<"session">;
 export type ThreadId = Id<"thread">;
 export type EventId = Id<"event">;

@@ -131,7 +131,7 @@ export {
 } from "./config/rule.ts";
 export type { ProgramGrader } from "./events/define-outcome.ts";
 export { outcomeEvaluation, type OutcomeEvaluation, type OutcomeResult } from "./api/sessions/outcome-evaluation.ts";
-export { clientEvent, REFUSED_CLIENT_EVENTS, type ClientEvent, type ClientEventType } from "./events/client-event.ts";
+export { clientEvent, type ClientEvent, type ClientEventType } from "./events/client-event.ts";
 export { userContent, type TextBlock, type ToolResultContent, type UserContent } from "./events/content.ts";
 export {
   environment,
@@ -144,12 +144,15 @@ export {
   type EnvironmentCreateParams,
   type EnvironmentUpdateParams,
 } from "./api/environments.ts";
+export { HeartbeatPreconditionFailed } from "./errors/heartbeat-precondition-failed.ts";
+export type { EnvironmentKey, Work, WorkHeartbeat, WorkState, WorkStats } from "./api/work.ts";
 export {
   isId,
   newId,
   type AgentId,
   type ContextId,
   type EnvironmentId,
+  type WorkId,
   type EventId,
   type FileId,
   type IdKind,
@@ -359,6 +362,9 @@ export {
   type CredentialState,
   type SandboxViolationKind,
   type ToolCallState,
+  isWorkerTool,
+  WORKER_TOOLS,
+  type WorkerTool,
 } from "./words.ts";
 export {
   deployment,

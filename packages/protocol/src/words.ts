@@ -240,3 +240,16 @@ export const PAUSING_ERRORS = [
 ] as const;
 /** Errors of a run after which the schedule continues. */
 export const PASSING_ERRORS = ["session_rate_limited_error", "session_creation_rejected_error"] as const;
+
+/** The tools that a worker of a self-hosted environment runs, with Claude Code's names, which rules and policies use. */
+export const WORKER_TOOLS = {
+  bash: "Bash",
+  read: "Read",
+  write: "Write",
+  edit: "Edit",
+  glob: "Glob",
+  grep: "Grep",
+} as const;
+export type WorkerTool = keyof typeof WORKER_TOOLS;
+
+export const isWorkerTool = (name: string): name is WorkerTool => Object.hasOwn(WORKER_TOOLS, name);

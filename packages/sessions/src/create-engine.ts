@@ -64,6 +64,9 @@ import { trustIn, trustView } from "./trust/folder-trust.ts";
 import { createVaults } from "./vaults/create-vaults.ts";
 import { waitingHook, type CreateTurnHooks } from "./hooks/turn-hook.ts";
 import { WebhookService } from "./webhooks/webhook-service.ts";
+import { EnvironmentKeyService } from "./work/environment-keys.ts";
+import { WorkHook } from "./work/work-hook.ts";
+import { WorkQueue } from "./work/work-queue.ts";
 import { createWorktrees } from "./worktrees/create-worktrees.ts";
 
 export async function createEngine(given: Store, options: EngineSettings): Promise<Engine> {
@@ -159,6 +162,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
       new BudgetHook({ store: own, book: limitsIn(own.records), settings: spending, control, clock: settings.clock }),
       ...(turnQuota ? [turnQuota.turnHook(control)] : []),
       // Before the checkpoints: a repository that is cloned now is not the turn's change.
+      new WorkHook(control, work, (err) => settings.log.warn({ err }, "no work item could be queued")),
       new MountsHook(control, { store: own, clock: settings.clock, repositories, memories: memoryStores }),
       ...checkpoints.turnHooks(control),
     ];
@@ -225,6 +229,13 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     clock: settings.clock,
     sandbox: () => sandboxState(settings.sandbox, settings.hostVariables),
   });
+  const work = new WorkQueue({
+    store,
+    environment: (id) => environments.get(id),
+    tenant: settings.tenant ?? DEFAULT_TENANT,
+    settings,
+    clock: settings.clock,
+  });
   const mounts = new SessionMounts({ store, clock: settings.clock, repositories, memoryStores });
   const sessions = new SessionService({
     store,
@@ -242,6 +253,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     killSwitch,
     rules,
     options: new SessionOptions(settings),
+    work,
     deltas,
     clock: settings.clock,
     forget: async (row) => {
@@ -291,6 +303,14 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
   return {
     agents: servedAgents(agents, (agent) => deployments.archiveOf(agent)),
     environments,
+    work,
+    environmentKeys: new EnvironmentKeyService({
+      tokens: store.tokens,
+      tenant: settings.tenant ?? DEFAULT_TENANT,
+      clock: settings.clock,
+      check: (id) => work.checkEnvironment(id),
+      note,
+    }),
     sessions,
     deployments,
     triggers,

@@ -10,6 +10,7 @@ import type { MessagesSettings } from "./messages/messages-service.ts";
 import type { PushSettings } from "./push/push-settings.ts";
 import type { Quotas } from "./quotas/quotas.ts";
 import type { WebhookSettings } from "./webhooks/webhook-settings.ts";
+import type { WorkSettings } from "./work/work-queue.ts";
 import type { WorktreeSettings } from "./worktrees/worktree-maker.ts";
 
 /** Everything that the embedding program passes to the engine. Each feature declares the settings that it reads. */
@@ -22,7 +23,8 @@ export interface EngineSettings
     MessagesSettings,
     PreviewSettings,
     PushSettings,
-    WebhookSettings {
+    WebhookSettings,
+    WorkSettings {
   /** The system clock by default. */
   clock?: Clock;
   /** Folders that sessions may work in or under; the first is that of `env_local`. */

@@ -23,6 +23,8 @@ import type { Trust } from "./trust/folder-trust.ts";
 import type { VaultLogins } from "./vaults/use/oauth-logins.ts";
 import type { Vaults } from "./vaults/vaults.ts";
 import type { Notifications, Webhooks } from "./webhooks/webhooks.ts";
+import type { EnvironmentKeys } from "./work/environment-keys.ts";
+import type { WorkQueues } from "./work/work-queue.ts";
 import type { Worktrees } from "./worktrees/worktrees.ts";
 
 /**
@@ -42,6 +44,9 @@ import type { Worktrees } from "./worktrees/worktrees.ts";
 export interface Engine {
   readonly agents: Agents;
   readonly environments: Environments;
+  /** The work queues of self-hosted environments. */
+  readonly work: WorkQueues;
+  readonly environmentKeys: EnvironmentKeys;
   readonly sessions: Sessions;
   readonly deployments: Deployments;
   readonly triggers: Triggers;

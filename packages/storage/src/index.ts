@@ -43,6 +43,7 @@ export {
   type Store,
   type ThreadRow,
   type TokenRow,
+  type WorkerAccess,
   type TokenStore,
   type TranscriptLine,
   type Transcripts,

@@ -218,6 +218,8 @@ export interface SessionRow {
   outcome?: SessionOutcome | null;
   /** The outcomes that clients defined, oldest first. */
   outcomes?: OutcomeState[];
+  /** A worker of its environment runs the tools; nothing of the session runs here but the model's part. */
+  selfHosted?: true;
   /** Working folder. */
   folder: string;
   /** Host or volume that has the folder; only workers that reach it can run the session. Null: any worker. */
@@ -245,7 +247,8 @@ export interface OutcomeState extends OutcomeEvaluation {
 
 export interface WaitingFor {
   event_id: string;
-  type: "tool_confirmation" | "custom_tool_result";
+  /** `tool_result`: a worker of the self-hosted environment runs the call. */
+  type: "tool_confirmation" | "custom_tool_result" | "tool_result";
   name: string;
   /** The thread of a subagent. */
   thread?: ThreadId;
@@ -358,8 +361,17 @@ export interface TokenRow {
   /** Hash of the secret; the secret itself is not stored. */
   sha256: string;
   scopes: readonly Scope[];
+  /** The token of a worker. It has no scopes. */
+  worker?: WorkerAccess;
   createdAt: string;
   lastUsedAt: string | null;
+}
+
+/** The rights of a worker of a self-hosted environment. */
+export interface WorkerAccess {
+  environment: string;
+  /** Only this item of its queue, with its session. Without it, the token is an environment key. */
+  work?: { id: string; session: string };
 }
 
 export interface TokenStore {

@@ -22,7 +22,8 @@ import { readPast } from "./read-past.ts";
 import { RemoteServers } from "./remote-servers.ts";
 import type { Recording, TranslatorInput } from "./translate/translator-input.ts";
 import { checkSessionInit } from "./process-options.ts";
-import { startQuery, toolNames } from "./start-query.ts";
+import { startQuery } from "./start-query.ts";
+import { toolNames } from "./tool-names.ts";
 import { threadId } from "./thread-id.ts";
 import { TranscriptMirror } from "./transcript-mirror.ts";
 import type { ToolNames } from "./translate/calls.ts";
@@ -91,6 +92,7 @@ export class ClaudeConversation implements Conversation {
       threadIdOf: (toolUseId) => threadId(setup.id, toolUseId),
       primaryThread: setup.primaryThread,
       judge: this.#gate.judge,
+      isHandedOver: (toolUseId) => this.#gate.handedOver.has(toolUseId),
       names: this.#names,
       outputExpected: setup.outputSchema !== undefined,
       isFree: setup.credential.type === "api_key" && setup.credential.isFree === true,
@@ -274,7 +276,7 @@ export class ClaudeConversation implements Conversation {
     if (this.#setup.goOn?.run?.laterCalls.length && this.#acceptBlocked(message)) return;
     if (message.type === "system" && message.subtype === "init") {
       try {
-        checkSessionInit(message, this.#setup, this.#names.customServer);
+        checkSessionInit(message, this.#setup, this.#names);
       } catch (error) {
         return this.#fail(asLlmError(error));
       }

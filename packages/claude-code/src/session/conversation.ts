@@ -20,6 +20,7 @@ import type {
 } from "@tandem/protocol";
 import type { SandboxPlan } from "@tandem/sandbox";
 import type { Credential } from "../credential.ts";
+import type { ToolDefinition } from "../tool-server.ts";
 import type { McpTool, McpToolReply } from "../mcp/connect-server.ts";
 import type { ToldAnswers } from "./untold-answers.ts";
 
@@ -32,6 +33,8 @@ export interface SubagentDefinition {
   effort?: string;
   /** Claude Code's tool names; undefined for all tools of the conversation. */
   tools?: readonly string[];
+  /** Those of the conversation's `workerTools` that it has besides `tools`. */
+  workerTools?: readonly string[];
 }
 
 /** A tool that runs in the host's process. */
@@ -136,6 +139,8 @@ export interface ConversationSetup {
   /** Offered built-in tools, by Claude Code's names. */
   tools: readonly string[];
   customTools: readonly CustomTool[];
+  /** Tools that a worker of the session's self-hosted environment runs. */
+  workerTools?: readonly ToolDefinition[];
   mcpServers: readonly { name: string; url: string; timeoutMs: number }[];
   connectedServers?: readonly ConnectedServer[];
   /** Names must differ from those of `mcpServers` and `connectedServers`. */
@@ -262,6 +267,8 @@ export interface ConversationHost {
     thread: ThreadId | null;
     /** The subagent's thread that a message goes to. */
     reaches?: ThreadId | undefined;
+    /** A worker runs it on another machine. */
+    isRemote?: true;
   }): Decision;
   /** Called for decision `ask` once the use event is emitted; also for questions. */
   confirm(call: ToolCallRequest): Promise<Confirmation>;
@@ -278,7 +285,7 @@ export interface ConversationHost {
   afterTool?(call: ToolCallRequest & { result: unknown }): Promise<{ context?: string }>;
   /** Called after a tool has failed. Its context is added to the error for the model. */
   afterFailure?(call: ToolCallRequest & { error: string }): Promise<{ context?: string }>;
-  /** Called for each custom tool call, once the use event is emitted. */
+  /** Called for each call of a custom tool or of a worker's tool, once the use event is emitted. */
   callCustomTool(call: ToolCallRequest): Promise<{ content: ToolResultContent[]; isError: boolean }>;
 }
 

@@ -2,12 +2,14 @@ import { isDeepStrictEqual } from "node:util";
 import type { CanUseTool, HookCallback, SyncHookJSONOutput } from "@anthropic-ai/claude-agent-sdk";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import {
+  isWorkerTool,
   type EventId,
   type Permission,
   type PermissionMode,
   QUESTION_TOOL,
   type ThreadId,
   type ToolResultContent,
+  WORKER_TOOLS,
 } from "@tandem/protocol";
 import { z } from "zod";
 import type {
@@ -15,6 +17,7 @@ import type {
   ConversationHost,
   ConversationOutput,
   ConversationSetup,
+  Decision,
   ToolCallRequest,
 } from "./conversation.ts";
 import { PassedCalls } from "./passed-calls.ts";
@@ -53,6 +56,8 @@ interface Announced {
 const ALLOWED: Confirmation = { allow: true };
 type Reply = { content: CallToolResult["content"]; isError: boolean };
 
+type JudgedWorkerCall = Parameters<Judge>[0];
+
 const toolInput = z.record(z.string(), z.unknown());
 
 /**
@@ -68,6 +73,8 @@ export class Gate {
   /** The model's ids of finished calls of the primary thread, in the current turn. */
   readonly finished = new Set<string>();
   readonly passed = new PassedCalls();
+  /** The model's ids of calls that wait for a worker's result. */
+  readonly handedOver = new Set<string>();
   readonly #stored: (toolUseId: string) => Promise<void>;
 
   /** `stored` resolves when the transcript store has a call. */
@@ -92,6 +99,7 @@ export class Gate {
   /** The policy's decision. Tools that are not offered are always denied. */
   readonly judge: Judge = ({ kind, name, mcpServer, input, thread, reaches }) => {
     if (name === OUTPUT_TOOL && this.#setup.outputSchema) return { permission: "allow" };
+    if (kind === "worker") return this.#judgeWorkerCall({ name, input, thread });
     const offered =
       kind === "builtin" || kind === "question"
         ? this.#setup.tools.includes(name === "Task" ? "Agent" : name)
@@ -103,6 +111,17 @@ export class Gate {
       return { permission: "deny" };
     }
   };
+
+  /** Rules and policies name Claude Code's tools, so that one rule covers both. */
+  #judgeWorkerCall({ name, ...call }: Pick<JudgedWorkerCall, "name" | "input" | "thread">): Decision {
+    const isOffered = this.#setup.workerTools?.some((tool) => tool.name === name);
+    if (!isWorkerTool(name) || !isOffered) return { permission: "deny" };
+    try {
+      return this.#host.decide({ ...call, name: WORKER_TOOLS[name], isRemote: true });
+    } catch {
+      return { permission: "deny" };
+    }
+  }
 
   /** Receives every output after the host has. */
   observe(output: ConversationOutput): void {
@@ -190,6 +209,18 @@ export class Gate {
     };
   };
 
+  /** A call of a self-hosted environment's tool. It reaches a worker only after the hook has admitted it. */
+  async callWorker(
+    name: string,
+    input: Record<string, unknown>,
+    signal: AbortSignal,
+    toolUseId: string | undefined,
+  ): Promise<Reply> {
+    if (toolUseId === undefined || !this.passed.has(toolUseId)) return failed("This call was not allowed.");
+    this.handedOver.add(toolUseId);
+    return this.callCustomTool(name, input, signal, toolUseId);
+  }
+
   async callCustomTool(
     name: string,
     input: Record<string, unknown>,
@@ -228,7 +259,7 @@ export class Gate {
       return { allow: false, message: "This session does not allow the call with the input that it was changed to." };
     }
     const verdict = await this.#hooked(tool, call, request, confirmed);
-    if (!verdict.allow) return verdict;
+    if (!verdict.allow || tool.kind === "worker") return verdict;
     if (!IDEMPOTENT_TOOLS.has(fullName)) {
       await Promise.race([this.#host.durable?.(), aborted(request.signal)]);
       // Calls of subagents are not resumed after a crash; their caller is told that the effect is unknown.

@@ -7,6 +7,8 @@ import { isSandboxed, processCredential } from "./config-dir.ts";
 import type { ConversationSetup, SubagentDefinition } from "./conversation.ts";
 import { projectInstructions } from "./project-instructions.ts";
 import { secretPaths } from "./secret-paths.ts";
+import { serverNames, toolNames } from "./tool-names.ts";
+import type { ToolNames } from "./translate/calls.ts";
 
 type Hooks = NonNullable<Settings["hooks"]>;
 
@@ -41,7 +43,7 @@ export function sessionOptions(setup: ConversationSetup, variables: Record<strin
     additionalDirectories: skills,
     tools: [...setup.tools],
     disallowedTools: BUILTIN_TOOLS.filter((name) => !setup.tools.includes(name) && !ALIASES.has(name)),
-    agents: Object.fromEntries(setup.subagents.map((agent) => [agent.name, asAgent(agent)])),
+    agents: Object.fromEntries(setup.subagents.map((agent) => [agent.name, asAgent(agent, toolNames(setup))])),
     strictMcpConfig: true,
     // In plan mode Claude Code would refuse a call that was allowed before.
     permissionMode: setup.planning && !setup.goOn?.run ? "plan" : "default",
@@ -124,10 +126,6 @@ export const skillFolders = ({ trusted, agentSkills }: ConversationSetup): strin
 /** One tool with two names: Claude Code lists one and calls the other. */
 const ALIASES = new Set(["Task", "Agent"]);
 
-/** Names of all MCP servers of a conversation, remote ones and the host's own. */
-export const serverNames = ({ mcpServers, connectedServers = [], hostServers = [] }: ConversationSetup): string[] =>
-  [...mcpServers, ...connectedServers, ...hostServers].map(({ name }) => name);
-
 export const remoteServers = (setup: ConversationSetup): Record<string, McpServerConfig> =>
   Object.fromEntries(
     setup.mcpServers.map(({ name, url, timeoutMs }) => [
@@ -136,23 +134,30 @@ export const remoteServers = (setup: ConversationSetup): Record<string, McpServe
     ]),
   );
 
-const asAgent = ({ description, system, model, effort, tools }: SubagentDefinition): AgentDefinition => ({
+const asAgent = (
+  { description, system, model, effort, tools, workerTools = [] }: SubagentDefinition,
+  { workerServer }: ToolNames,
+): AgentDefinition => ({
   description,
   prompt: system,
   ...(model !== undefined && { model }),
   ...(effort !== undefined && { effort: effort as NonNullable<Options["effort"]> }),
-  ...(tools && { tools: [...tools] }),
+  ...(tools && { tools: [...tools, ...workerTools.map((name) => `mcp__${workerServer}__${name}`)] }),
 });
 
 /** Throws `isolation_breached` if Claude Code started with more than requested, or with another payer. */
-export function checkSessionInit(init: Init, setup: ConversationSetup, customServer: string): void {
-  const servers = serverNames(setup);
+export function checkSessionInit(
+  init: Init,
+  setup: ConversationSetup,
+  { customServer, workerServer }: ToolNames,
+): void {
+  const own = workerServer === undefined ? [customServer] : [customServer, workerServer];
+  const servers = [...own, ...serverNames(setup)];
   const offered = new Set([...setup.tools, ...(setup.outputSchema ? [OUTPUT_TOOL] : [])]);
   if (offered.has("Agent")) offered.add("Task");
   const breaches = unrequestedParts(init, processCredential(setup), {
-    isOffered: (tool) =>
-      offered.has(tool) || [customServer, ...servers].some((server) => tool.startsWith(`mcp__${server}__`)),
-    isServer: (name) => name === customServer || servers.includes(name),
+    isOffered: (tool) => offered.has(tool) || servers.some((server) => tool.startsWith(`mcp__${server}__`)),
+    isServer: (name) => servers.includes(name),
     isPlugin: (path) => skillFolders(setup).includes(path),
   });
   if (breaches.length === 0) return;

@@ -8,8 +8,15 @@ export class RemoteServers {
   readonly #own: ReadonlySet<string>;
   #known = "[]";
 
-  constructor({ hostServers = [], connectedServers = [] }: ConversationSetup, { customServer }: ToolNames) {
-    this.#own = new Set([customServer, ...[...hostServers, ...connectedServers].map(({ name }) => name)]);
+  constructor(
+    { hostServers = [], connectedServers = [] }: ConversationSetup,
+    { customServer, workerServer }: ToolNames,
+  ) {
+    this.#own = new Set([
+      customServer,
+      ...(workerServer === undefined ? [] : [workerServer]),
+      ...[...hostServers, ...connectedServers].map(({ name }) => name),
+    ]);
   }
 
   hasChanged(servers: readonly { name: string; status: string }[]): boolean {

@@ -18,7 +18,8 @@ const asked = {
   apiKeySource: "none" as const,
   cwd: "/project",
 };
-const check = (init: object) => (): void => checkSessionInit({ ...asked, ...init }, setup, "tandem");
+const check = (init: object) => (): void =>
+  checkSessionInit({ ...asked, ...init }, setup, { customServer: "tandem", mcpServers: [] });
 
 describe("Claude Code's reported setup", () => {
   test("may equal the requested one, or be a subset", () => {

@@ -9,7 +9,6 @@ import {
 } from "@anthropic-ai/claude-agent-sdk";
 import { Child } from "../child.ts";
 import { secretOf } from "../credential.ts";
-import { TOOL_SERVER } from "../isolation.ts";
 import { ProcessLedger } from "../processes/process-ledger.ts";
 import { createToolServer } from "../tool-server.ts";
 import { dropForeignVariables } from "../variables.ts";
@@ -18,20 +17,12 @@ import { isSandboxed, processCredential } from "./config-dir.ts";
 import type { ConversationSetup } from "./conversation.ts";
 import type { Gate } from "./gate.ts";
 import { connectedServers, hostServers } from "./host-servers.ts";
-import { remoteServers, serverNames, sessionOptions } from "./process-options.ts";
+import { remoteServers, sessionOptions } from "./process-options.ts";
 import { processPlan } from "./process-plan.ts";
 import type { ToolNames } from "./translate/calls.ts";
 
 /** People may take days to answer. Timers overflow at 24.8 days and would fire at once. */
 const APPROVAL_TIMEOUT_MS = 21 * 24 * 60 * 60 * 1_000;
-
-/** Picks a name for our server that no server of the agent has. */
-export function toolNames(setup: ConversationSetup): ToolNames {
-  const names = serverNames(setup);
-  let customServer = TOOL_SERVER;
-  while (names.includes(customServer)) customServer += "-";
-  return { customServer, mcpServers: names };
-}
 
 /** Starts Claude Code with the options of a conversation. */
 export function startQuery(
@@ -68,6 +59,13 @@ export function startQuery(
         ...remoteServers(setup),
         ...connectedServers(setup, gate.passed),
         ...hostServers(setup, gate.passed),
+        ...(names.workerServer !== undefined && {
+          [names.workerServer]: createToolServer(
+            setup.workerTools ?? [],
+            (name, input, signal, toolUseId) => gate.callWorker(name, input, signal, toolUseId),
+            { name: names.workerServer, timeoutMs: APPROVAL_TIMEOUT_MS },
+          ),
+        }),
         ...(customTools.length > 0 && {
           [names.customServer]: createToolServer(
             customTools,

@@ -12,6 +12,8 @@ export interface JudgedCall {
   agentId?: string | undefined;
   /** The subagent's thread that a message goes to. */
   reaches?: ThreadId | undefined;
+  /** A worker of a self-hosted environment runs it, so that its paths are those of another machine. */
+  isRemote?: true;
 }
 
 /**

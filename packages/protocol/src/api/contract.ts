@@ -44,6 +44,7 @@ import { vaultLoginsApi } from "./vault-logins.ts";
 import { vaultsApi } from "./vaults.ts";
 import { worktreesApi } from "./sessions/worktrees.ts";
 import { webhooksApi } from "./webhooks.ts";
+import { workApi } from "./work.ts";
 
 interface JsonOperation {
   query?: z.ZodObject;
@@ -123,6 +124,7 @@ export const CONTRACT = {
   ...trustApi,
   ...vaultsApi,
   ...vaultLoginsApi,
+  ...workApi,
   ...worktreesApi,
   "openapi.retrieve": { response: z.looseObject({ openapi: z.string() }) },
 } satisfies Record<EndpointName, Operation>;

@@ -73,7 +73,10 @@ export const environment = z
     id: z.string(),
     name: z.string(),
     description: z.string().nullable(),
-    config: z.object({ type: z.literal("cloud"), networking, packages }),
+    config: z.discriminatedUnion("type", [
+      z.object({ type: z.literal("cloud"), networking, packages }),
+      z.object({ type: z.literal("self_hosted") }),
+    ]),
     metadata: z.record(z.string(), z.string()),
     scope: z.literal("account"),
     created_at: z.string(),

@@ -30,7 +30,11 @@ const feedSession = z
     environment_id: z.string(),
     folder: z.string(),
     waiting_for: z.array(
-      z.object({ event_id: z.string(), type: z.enum(["tool_confirmation", "custom_tool_result"]), name: z.string() }),
+      z.object({
+        event_id: z.string(),
+        type: z.enum(["tool_confirmation", "custom_tool_result", "tool_result"]),
+        name: z.string(),
+      }),
     ),
     list_cost: usageSnapshot.shape.list_cost,
     evaluation: z

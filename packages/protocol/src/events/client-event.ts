@@ -88,6 +88,19 @@ const userCustomToolResult = z
   })
   .meta({ id: "UserCustomToolResult" });
 
+/** Only in self-hosted environments, where a worker runs the tools. */
+const userToolResult = z
+  .strictObject({
+    type: z.literal("user.tool_result"),
+    tool_use_id: z.string(),
+    content: z.array(toolResultContent).optional(),
+    is_error: z.boolean().nullish(),
+    session_thread_id: answeredThread,
+    /** Set by the engine; clients do not send it. */
+    tandem: z.strictObject(answerer).optional(),
+  })
+  .meta({ id: "UserToolResult" });
+
 /** Instructions of the application, for this and all later turns. */
 export const systemMessage = z
   .strictObject({
@@ -103,15 +116,9 @@ export const clientEvent = z.discriminatedUnion("type", [
   userInterrupt,
   userToolConfirmation,
   userCustomToolResult,
+  userToolResult,
   systemMessage,
   userDefineOutcome,
 ]);
 export type ClientEvent = z.infer<typeof clientEvent>;
 export type ClientEventType = ClientEvent["type"];
-
-/** Client events of Anthropic's API that we reject, with the reason. */
-export const REFUSED_CLIENT_EVENTS = {
-  "user.tool_result":
-    "only self-hosted environments take results of built-in tools, and this session's environment is not self-hosted. Answer custom tools with user.custom_tool_result",
-} as const;
-export type RefusedEventType = keyof typeof REFUSED_CLIENT_EVENTS;

@@ -55,6 +55,8 @@ interface ToolCallNote {
   approval?: ApprovalNote;
   /** On a question of Tandem itself: the call whose outcome it asks for. */
   outcome_of?: EventId;
+  /** A worker of the self-hosted environment runs the call, and answers it with `user.tool_result`. */
+  worker?: true;
 }
 
 interface UseBase {
@@ -79,22 +81,20 @@ interface ResultBase {
   };
 }
 
+interface ClientResultNote {
+  session_thread_id?: string | null;
+  tandem?: { by?: string; expired?: true; interrupted?: Interruption };
+}
+
 /** Everything but `id` and `processed_at`, which every event has. */
 export type SessionEventBody =
   // From clients, as they sent it.
-  | (Exclude<ClientEvent, { type: "user.custom_tool_result" | "user.define_outcome" }> & {
+  | (Exclude<ClientEvent, { type: "user.custom_tool_result" | "user.tool_result" | "user.define_outcome" }> & {
       session_thread_id?: string | null;
     })
-  /** Only in self-hosted environments, where the client runs the built-in tools. */
-  | ({ type: "user.tool_result"; tool_use_id: EventId; session_thread_id?: string | null } & Pick<
-      ResultBase,
-      "content" | "is_error"
-    >)
-  // The engine also writes it, to close a call that can no longer be answered.
-  | (Omit<Extract<ClientEvent, { type: "user.custom_tool_result" }>, "tandem"> & {
-      session_thread_id?: string | null;
-      tandem?: { by?: string; expired?: true; interrupted?: Interruption };
-    })
+  // The engine also writes these two, to close a call that can no longer be answered.
+  | (Omit<Extract<ClientEvent, { type: "user.custom_tool_result" }>, "tandem"> & ClientResultNote)
+  | (Omit<Extract<ClientEvent, { type: "user.tool_result" }>, "tandem"> & ClientResultNote)
   // From the agent.
   /** `interrupted`: the partial text when the turn was stopped or its process died. */
   | { type: "agent.message"; content: TextBlock[]; tandem?: { message_id: string; interrupted?: Interruption } }
@@ -209,7 +209,7 @@ export function isOnPrimary({ thread, event }: Pick<LoggedEvent, "thread" | "eve
   switch (event.type) {
     case "agent.tool_use":
     case "agent.mcp_tool_use":
-      return event.evaluated_permission === "ask";
+      return event.evaluated_permission === "ask" || event.tandem?.worker === true;
     case "session.thread_created":
     case "session.thread_status_running":
     case "session.thread_status_idle":
@@ -218,6 +218,7 @@ export function isOnPrimary({ thread, event }: Pick<LoggedEvent, "thread" | "eve
     case "agent.custom_tool_use":
     case "user.tool_confirmation":
     case "user.custom_tool_result":
+    case "user.tool_result":
       return true;
     default:
       return false;

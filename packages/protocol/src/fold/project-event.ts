@@ -25,6 +25,8 @@ export function foldEvent(timeline: Timeline, entry: LoggedEvent): void {
       return answerTool(timeline, entry, event);
     case "user.custom_tool_result":
       return finishTool(timeline, entry, { id: event.custom_tool_use_id, kind: "custom", ...resultOf(event) });
+    case "user.tool_result":
+      return finishTool(timeline, entry, { id: event.tool_use_id, kind: "builtin", ...resultOf(event) });
 
     case "agent.message":
       for (const part of contentParts(id, event.content, at)) timeline.addToAgent(entry, part);
@@ -144,7 +146,7 @@ const resultOf = ({
   content,
   is_error,
   ...event
-}: EventOf<"user.custom_tool_result" | "agent.tool_result" | "agent.mcp_tool_result">) => ({
+}: EventOf<"user.custom_tool_result" | "user.tool_result" | "agent.tool_result" | "agent.mcp_tool_result">) => ({
   content: content ?? [],
   isError: is_error === true,
   ...("tandem" in event && event.tandem),

@@ -73,6 +73,9 @@ export class Previews {
       case "agent.mcp_tool_result":
         this.#elapsed.delete(event.mcp_tool_use_id);
         return;
+      case "user.tool_result":
+        this.#elapsed.delete(event.tool_use_id);
+        return;
       case "user.custom_tool_result":
         this.#elapsed.delete(event.custom_tool_use_id);
         return;

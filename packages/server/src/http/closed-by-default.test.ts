@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { RequestError } from "@tandem/protocol";
 import { SCOPES } from "@tandem/storage";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -6,7 +7,8 @@ import { memoryTokens } from "../testing/memory-tokens.ts";
 import { signatureOf, signInBrowser, type PageBrowser } from "../testing/page-browser.ts";
 import { rawRequest } from "../testing/raw-request.ts";
 import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
-import { createToken } from "./access/create-token.ts";
+import { createToken, newToken } from "./access/create-token.ts";
+import { sha256 } from "./access/sha256.ts";
 import { pageKeyHash } from "./page/page-signatures.ts";
 import { routeTable } from "./route-table.ts";
 import { refusedRoutes } from "./routes/server/refused-routes.ts";
@@ -252,6 +254,47 @@ describe("with a token", () => {
     );
   });
 
+  test.each([
+    ["an environment key", { environment: "some_id" }, "environments.work"],
+    ["a key of another environment", { environment: "another_id" }, "nothing"],
+    [
+      "a session token",
+      { environment: "some_id", work: { id: "some_id", session: "some_id" } },
+      "its item and session",
+    ],
+    ["another session's token", { environment: "some_id", work: { id: "another", session: "another" } }, "nothing"],
+  ])("of a worker (%s), only its own routes are open", async (_name, worker, opens) => {
+    const secret = `sk-ant-oat01-${randomUUID()}`;
+    await server.tokens.create({
+      ...newToken({ name: "w", tenant: "default", scopes: [], sha256: sha256(secret) }),
+      worker,
+    });
+    const paths = every.filter(({ method }) => method !== "OPTIONS" && method !== "HEAD" && method !== "PUT");
+    const reached: string[] = [];
+    for (const { method, path } of paths) {
+      const { status } = await rawRequest(server, { method, path, headers: { "x-api-key": secret } });
+      // The last three do not exist here, and a trigger checks a signature.
+      const isElsewhere = path.startsWith("/v1/triggers/") || ["/acp", "/", "/nothing/here"].includes(path);
+      if (status !== 403 && !isElsewhere) {
+        reached.push(`${method} ${path.replace("/v1", "")}`);
+      }
+    }
+    const item = "/environments/some_id/work/some_id";
+    const items = [`GET ${item}`, `POST ${item}`, `POST ${item}/ack`, `POST ${item}/heartbeat`, `POST ${item}/stop`];
+    const queue = [
+      "GET /environments/some_id/work/poll",
+      "GET /environments/some_id/work/stats",
+      "GET /environments/some_id/work",
+    ];
+    const session = ["GET /sessions/some_id", "GET /sessions/some_id/events", "POST /sessions/some_id/events"];
+    const expected = {
+      "environments.work": [...queue, ...items],
+      "its item and session": [...items, ...session, "GET /sessions/some_id/events/stream"],
+      nothing: [],
+    }[opens];
+    expect(reached.sort()).toEqual(expected?.sort());
+  });
+
   test("that was revoked, every request is refused", async () => {
     const secret = await server.secretFor("admin");
     const reach = async () =>
@@ -268,11 +311,13 @@ test("every route that writes needs more than `read`, and none is a GET", () => 
   const asking = new Set(["context.sql", "context.metrics.query", "rules.test"]);
   for (const route of routeTable) {
     // These concern all users of the tenant, so they need `admin`.
-    if (/^(audit|tokens|tenants|credentials|notifications|organization)\./.test(route.name)) {
+    if (/^(audit|tokens|tenants|credentials|notifications|organization|environments\.keys)\./.test(route.name)) {
       expect(route.scope).toBe("admin");
       continue;
     }
-    expect(route.scope === "read", route.name).toBe(route.method === "GET" || asking.has(route.name));
+    // Anthropic's API takes a work item with a GET.
+    const isReading = route.method === "GET" && route.name !== "environments.work.poll";
+    expect(route.scope === "read", route.name).toBe(isReading || asking.has(route.name));
   }
 });
 
@@ -280,7 +325,7 @@ test("GET routes only call functions that read", async () => {
   const called: string[] = [];
   const reads = new Set(
     `list get versions events head threads tasks feed usage modelUsage content search read models export status
-    patch state session diff checkpoints commands dead use version deliveries entries entry`.split(/\s+/),
+    patch state session diff checkpoints commands dead use version deliveries entries entry stats poll`.split(/\s+/),
   );
   const watch = (target: object, path: string): object =>
     new Proxy(target, {

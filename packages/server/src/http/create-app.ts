@@ -109,7 +109,9 @@ export function createApp(parts: {
     return Response.json({ type: "signed_in" });
   });
   app.post(SIGN_OUT_PATH, async (c) => {
-    await signIn.leave(c.get("token"));
+    const token = c.get("token");
+    requireScope(token, "read");
+    await signIn.leave(token);
     return Response.json({ type: "signed_out" });
   });
   app.post(CODES_PATH, async (c) => {
@@ -144,7 +146,8 @@ export function createApp(parts: {
     app.on(route.method, route.path, (c) => {
       const token = c.get("token");
       if (route.operator && token.tenant !== DEFAULT_TENANT) throw nothingHere();
-      requireScope(token, route.scope);
+      // The runner checks a worker's token, which has no scope.
+      if (!token.worker) requireScope(token, route.scope);
       if (readiness.isStopping && route.method !== "GET") {
         throw new RequestError("unavailable", "The server is stopping.");
       }
@@ -177,7 +180,8 @@ export function createApp(parts: {
     });
   }
   for (const { path, code, reason } of refusedRoutes) {
-    const refuse = (): never => {
+    const refuse = (c: Context<Surroundings>): never => {
+      requireScope(c.get("token"), "read");
       throw new RequestError(code, reason);
     };
     app.all(path, refuse).all(`${path}/*`, refuse);

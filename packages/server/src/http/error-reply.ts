@@ -1,4 +1,5 @@
 import {
+  HeartbeatPreconditionFailed,
   LlmError,
   MemoryPathConflict,
   MemoryPreconditionFailed,
@@ -51,7 +52,7 @@ interface Refusal {
   detail?: string;
   headers?: Readonly<Record<string, string>>;
   /** Machine-readable details beside the message. */
-  fields?: Readonly<Record<string, string>>;
+  fields?: Readonly<Record<string, unknown>>;
 }
 
 /** Renders an error in Anthropic's format. */
@@ -96,6 +97,10 @@ function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof LlmError) return { ...STATUS.unavailable, message: sentences(error) };
   if (error instanceof MemoryPreconditionFailed) {
     return { status: 409, type: "memory_precondition_failed_error", message: sentences(error) };
+  }
+  if (error instanceof HeartbeatPreconditionFailed) {
+    const details = { error_code: error.code, current_state: error.lease };
+    return { status: 412, type: "invalid_request_error", message: sentences(error), fields: { details } };
   }
   if (error instanceof MemoryPathConflict) {
     const fields = { conflicting_memory_id: error.other.id, conflicting_path: error.other.path };

@@ -223,17 +223,6 @@ describe("validation", () => {
     }
   });
 
-  test("names features that Tandem lacks instead of ignoring them", async () => {
-    const session = memory.createSession();
-    for (const type of ["user.tool_result"]) {
-      const { status, message } = await refusal(
-        await post(`/v1/sessions/${session}/events`, { events: [{ type: "user.interrupt" }, { type, anything: 1 }] }),
-      );
-      expect(status).toBe(400);
-      expect(message).toContain(`events[1].type: ${type} is refused`);
-    }
-  });
-
   test.each(["..%2f..%2fetc", "a%00b", "%0a", "x".repeat(300), "a%5Cb"])("an id like %s is not found", async (id) => {
     expect((await server.request(`/v1/sessions/${id}`)).status).toBe(404);
   });

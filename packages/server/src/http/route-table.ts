@@ -4,6 +4,7 @@ import { agentRoutes } from "./routes/sessions/agent-routes.ts";
 import { auditRoutes } from "./routes/server/audit-routes.ts";
 import { budgetRoutes } from "./routes/sessions/budget-routes.ts";
 import { approvalRoutes } from "./routes/sessions/approval-routes.ts";
+import { workRoutes } from "./routes/sessions/work-routes.ts";
 import { worktreeRoutes } from "./routes/sessions/worktree-routes.ts";
 import { contextRoutes } from "./routes/context/context-routes.ts";
 import { metricRoutes } from "./routes/context/metric-routes.ts";
@@ -50,6 +51,7 @@ import { webhookRoutes } from "./routes/server/webhook-routes.ts";
 const described: readonly Route[] = [
   ...agentRoutes,
   ...environmentRoutes,
+  ...workRoutes,
   ...deploymentRoutes,
   ...triggerRoutes,
   ...vaultRoutes,

@@ -9,6 +9,7 @@ import type { Logger } from "./create-logger.ts";
 import { ONLY_EXECUTION, type Execution, type RequestJournal } from "./idempotency/request-journal.ts";
 import { describeIssues } from "./request/describe-issues.ts";
 import type { FileMemoryLimit } from "./request/file-memory-limit.ts";
+import { admitWorker } from "./access/worker-access.ts";
 import { requireScopeForMode } from "./access/require-scope-for-mode.ts";
 import { passAnswer } from "./request/pass-answer.ts";
 import { readBytes, readJson, wantType } from "./request/read-body.ts";
@@ -60,7 +61,10 @@ export class RouteRunner {
 
   /** Runs the request here, or forwards it to another process of the fleet. */
   async run(route: Route, request: RoutedRequest): Promise<Response> {
-    checkParams(request.params);
+    const { params, token } = request;
+    checkParams(params);
+    const { worker } = token;
+    if (worker) await admitWorker({ worker, route: route.name, params }, this.#dependencies.engine);
     if (!this.#dependencies.forwarder) return this.#run(route, request);
     return this.#dependencies.forwarder.run(route, request, (known) => this.#run(route, known));
   }

@@ -56,7 +56,6 @@ test.each([
   ["packages", { type: "cloud", packages: { pip: ["numpy"] } }],
   ["change the system", { type: "cloud", packages: { apt: ["curl"] } }],
   ["networking", { type: "cloud", networking: { type: "limited", allowed_hosts: ["example.org"] } }],
-  ["self_hosted", { type: "self_hosted" }],
 ] as const)("a setting that this machine cannot honor (%s) is refused, not ignored", async (word, config) => {
   const refused = environments().create({ name: "x", config: config as never });
   await expect(refused).rejects.toThrow(BadRequestError);

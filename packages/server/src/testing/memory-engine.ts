@@ -103,6 +103,18 @@ export class MemoryEngine {
     return {
       agents: { ...catalogue, versions: empty },
       environments: catalogue,
+      work: {
+        poll: nothing,
+        ack: nothing,
+        heartbeat: nothing,
+        stop: nothing,
+        list: nothing,
+        get: nothing,
+        update: nothing,
+        stats: nothing,
+        sessions: async () => [],
+      },
+      environmentKeys: { list: nothing, create: nothing, revoke: nothing, forget: async () => undefined },
       deployments: {
         ...catalogue,
         pause: nothing,

@@ -68,7 +68,7 @@ export function expiredAnswer(approval: Approval): Answer {
 
 /** The call that an event answers, if it answers one. */
 export const answeredCall = (event: SessionEvent): string | undefined => {
-  if (event.type === "user.tool_confirmation") return event.tool_use_id;
+  if (event.type === "user.tool_confirmation" || event.type === "user.tool_result") return event.tool_use_id;
   return event.type === "user.custom_tool_result" ? event.custom_tool_use_id : undefined;
 };
 

@@ -25,7 +25,8 @@ export function approvalNote(
 ): ApprovalNote {
   const kind = (call.mcpServer === undefined ? KINDS[call.name] : undefined) ?? "tool";
   const { plan } = call.input;
-  const diff = kind === "tool" ? approvalDiff(call, row.folder) : undefined;
+  // A remote path may name another file here.
+  const diff = kind === "tool" && !call.isRemote ? approvalDiff(call, row.folder) : undefined;
   const suggestion = kind === "tool" ? book?.suggest(call) : undefined;
   return {
     kind,

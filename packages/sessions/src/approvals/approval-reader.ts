@@ -136,7 +136,7 @@ export class ApprovalReader {
 
   async #view(row: SessionRow, { use, thread }: OpenCall, { outcome, state }: Progress): Promise<Approval> {
     const { verdict, approval } = use.tandem;
-    const isAsked = unansweredCalls(row).some(({ event_id: id }) => id === use.id);
+    const isAsked = unansweredCalls(row).some(({ event_id: id, type }) => id === use.id && type !== "tool_result");
     return {
       type: "approval",
       id: use.id,

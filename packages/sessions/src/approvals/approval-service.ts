@@ -1,11 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import {
+  isWorkerTool,
   RequestError,
   type Approval,
   type ApprovalAnswer,
   type Rule,
   type SessionEvent,
   type SessionId,
+  WORKER_TOOLS,
 } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
 import type { HostAccount } from "@tandem/policy";
@@ -16,6 +18,7 @@ import { ApprovalReader, asCall, type FoundApproval } from "./approval-reader.ts
 import type { Approvals } from "./approvals.ts";
 import { isApproval } from "./outcome.ts";
 import type { Clock } from "../host/clock.ts";
+import { isWorkerCall } from "../log/open-turn.ts";
 
 /** How long to wait until an answer is taken. It is durable before that; only its outcome is unknown. */
 const TAKEN_MS = 10_000;
@@ -82,8 +85,14 @@ export class ApprovalService implements Approvals {
     const found = await this.#find(id);
     const { row, approval } = found;
     const book = await this.#rules.bookOf({ id: row.id, agentId: row.agent.id, folder: row.folder });
+    const isRemote = isWorkerCall(found.call);
+    if (isRemote && answer.input !== undefined) {
+      throw new RequestError("invalid_request", "input: a worker runs this call with the input of its event.", {
+        fix: "Deny it, and say what to change.",
+      });
+    }
     const call = {
-      name: approval.tool,
+      name: isRemote && isWorkerTool(approval.tool) ? WORKER_TOOLS[approval.tool] : approval.tool,
       input: approval.input,
       thread: null,
       ...(approval.mcp_server_name !== undefined && { mcpServer: approval.mcp_server_name }),

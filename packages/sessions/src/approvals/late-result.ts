@@ -1,7 +1,7 @@
 import type { LateResult, ModelContent } from "@tandem/claude-code";
 import { QUESTION_TOOL, type ApprovalNote, type ToolResultContent } from "@tandem/protocol";
 import { inWords, readAnswers, refusal } from "./questions.ts";
-import type { OpenCall } from "../log/open-turn.ts";
+import { isWorkerCall, type OpenCall } from "../log/open-turn.ts";
 import type { Answer } from "./pending-calls.ts";
 
 /**
@@ -40,7 +40,7 @@ function resultFor({ use, thread }: OpenCall, { content, isError }: Outcome): La
 }
 
 function cameOfIt({ use }: OpenCall, answer: Answer): Outcome {
-  if (answer.type === "user.custom_tool_result") {
+  if (answer.type !== "user.tool_confirmation") {
     const { content = [], is_error: isError } = answer;
     if (use.name !== QUESTION_TOOL || !use.tandem.approval) return { content, isError: isError ?? false };
     return isError ? said(refusal(content), true) : said(inWords(readAnswers(use.input, content)), false);
@@ -62,6 +62,8 @@ export function settledResult(call: OpenCall, answer: Answer): { text: string; i
   const { approval } = call.use.tandem;
   if (answer.result === "deny") return { text: answer.deny_message ?? "The user denied this call.", isError: true };
   if (approval?.kind === "plan") return { text: approvedPlan(approval), isError: false };
+  // A worker runs it, without a process here.
+  if (isWorkerCall(call)) return undefined;
   // A subagent ends with its process.
   return call.thread === null ? undefined : { text: DID_NOT_RUN, isError: true };
 }

@@ -4,14 +4,16 @@ import type { Answer } from "./pending-calls.ts";
 import { toolState } from "./tool-state.ts";
 
 /** Whether a call asks a person, rather than a client that has the tool. */
-export const isApproval = ({ use }: OpenCall): boolean =>
-  use.type === "agent.custom_tool_use" ? use.tandem.approval !== undefined : use.evaluated_permission === "ask";
+export const isApproval = ({ use, confirmation }: OpenCall): boolean => {
+  if (use.type === "agent.custom_tool_use") return use.tandem.approval !== undefined;
+  return use.evaluated_permission === "ask" && confirmation === undefined;
+};
 
 /** The outcome of a request after this answer. `late`: the process that asked has ended. */
 export function outcomeOf(call: OpenCall, answer: Answer, late: boolean): ApprovalOutcome {
   const base = { by: answer.tandem?.by ?? "unknown", at: new Date().toISOString(), ...(late && { late }) };
   if (answer.tandem?.expired) return { outcome: "expired", ...base };
-  if (answer.type === "user.custom_tool_result") return { outcome: answer.is_error ? "denied" : "allowed", ...base };
+  if (answer.type !== "user.tool_confirmation") return { outcome: answer.is_error ? "denied" : "allowed", ...base };
   const { tandem, deny_message: message } = answer;
   if (answer.result === "deny") return { outcome: "denied", ...base, ...(message != null && { message }) };
   const mode = nextMode(call, answer);

@@ -24,6 +24,11 @@ export class PendingApprovals {
     if (saved) this.#state.apply({ type: "call.saved", id: call.use.id });
   }
 
+  /** The confirmation of a call that a worker runs, if a person has given it. */
+  confirmationOf(id: EventId): Answer | undefined {
+    return this.#state.calls.calls.get(id)?.call.confirmation;
+  }
+
   /** The answer to a call as soon as it is durable; undefined if the signal fires first. */
   async wait(id: EventId, signal: AbortSignal): Promise<Answer | undefined> {
     const known = this.#state.calls.calls.get(id);

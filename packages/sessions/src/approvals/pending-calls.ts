@@ -1,13 +1,13 @@
 import type { EventId, EventOf, SessionEvent, SessionEventBody } from "@tandem/protocol";
 import type { SessionChange, WaitingFor } from "@tandem/storage";
-import type { OpenCall } from "../log/open-turn.ts";
+import { expectedAnswer, isWorkerCall, type OpenCall } from "../log/open-turn.ts";
 
-export type Answer = EventOf<"user.tool_confirmation" | "user.custom_tool_result">;
+export type Answer = EventOf<"user.tool_confirmation" | "user.custom_tool_result" | "user.tool_result">;
 
 /**
  * A call that needs an answer from a person or a client.
  * - `unsaved`: its transcript is not stored yet. A crash could make the model forget it, so clients are not asked yet.
- * - `waiting`: it can be answered.
+ * - `waiting`: it can be answered. A worker's call that a person has allowed waits again, for its result.
  * - `answering`: the answer is being written to the log.
  * - `answered`: the answer is durable; the process that asked has not fetched it.
  * - `held`: a person allowed it, and no process could be started for it. The person can allow it again or dismiss it.
@@ -57,6 +57,8 @@ export function applyCallEvent(pending: PendingCalls, event: CallEvent): Pending
       return NO_CALLS;
     case "call.delivered": {
       const known = pending.calls.get(event.id);
+      // A worker's call stays until it has its result.
+      if (known?.status === "waiting") return pending;
       return known && "answer" in known && allowsRun(known) ? pending : without(pending, event.id);
     }
     case "call.closed":
@@ -84,8 +86,11 @@ function advance(known: PendingCall, event: Step): PendingCall | undefined {
       return canAnswer(known, event.answer)
         ? { status: "answering", call: known.call, answer: event.answer }
         : undefined;
-    case "call.answered":
-      return known.status === "answering" ? { ...known, status: "answered" } : undefined;
+    case "call.answered": {
+      if (known.status !== "answering") return undefined;
+      const [call] = handedOverCall(known.call, known.answer);
+      return call ? { status: "waiting", call } : { ...known, status: "answered" };
+    }
     case "call.held":
       return isAllowed(known) ? { ...known, status: "held" } : undefined;
     case "call.started":
@@ -96,11 +101,12 @@ function advance(known: PendingCall, event: Step): PendingCall | undefined {
 }
 
 /** Whether an answer makes a tool of Claude Code or of an MCP server run. */
-export const allowsRun = ({ call: { use }, answer }: { call: OpenCall; answer: Answer }): boolean =>
+export const allowsRun = ({ call, answer }: { call: OpenCall; answer: Answer }): boolean =>
+  !isWorkerCall(call) &&
   answer.type === "user.tool_confirmation" &&
   answer.result === "allow" &&
-  use.type !== "agent.custom_tool_use" &&
-  use.tandem.approval?.kind !== "plan";
+  call.use.type !== "agent.custom_tool_use" &&
+  call.use.tandem.approval?.kind !== "plan";
 
 const set = (pending: PendingCalls, call: PendingCall): PendingCalls => ({
   ...pending,
@@ -128,8 +134,13 @@ const isDismissal = (answer: Answer): boolean =>
   answer.type === "user.tool_confirmation" && answer.result === "deny" && answer.tandem?.again === true;
 
 /** Calls that a person or client has to do something about, in the order in which they were asked. */
-export const unanswered = ({ calls }: PendingCalls): OpenCall[] =>
-  [...calls.values()].filter(isOpen).map(({ call }) => call);
+export const unanswered = ({ calls }: PendingCalls): OpenCall[] => [...calls.values()].flatMap(openCall);
+
+function openCall(known: PendingCall): OpenCall[] {
+  if (isOpen(known)) return [known.call];
+  // An answer in flight counts: its event is written together with the status.
+  return known.status === "answering" ? handedOverCall(known.call, known.answer) : [];
+}
 
 /** Calls that a person or client was asked about, and has to do something about. */
 export const savedCalls = ({ calls }: PendingCalls): OpenCall[] =>
@@ -150,10 +161,7 @@ export const undelivered = ({ calls }: PendingCalls): { call: OpenCall; answer: 
 /** The call that an answer of this kind belongs to, if it can be answered. */
 export function answeredCall({ calls }: PendingCalls, answer: Answer): OpenCall | undefined {
   const known = calls.get(answeredId(answer));
-  const isCustom = answer.type === "user.custom_tool_result";
-  return known && canAnswer(known, answer) && (known.call.use.type === "agent.custom_tool_use") === isCustom
-    ? known.call
-    : undefined;
+  return known && canAnswer(known, answer) && expectedAnswer(known.call) === answer.type ? known.call : undefined;
 }
 
 /** An answer that allows a held call again keeps the input that the first answer changed. */
@@ -189,10 +197,27 @@ export function isAnnounced(pending: PendingCalls): boolean {
   return ids.length > 0 && ids.join() === pending.announced.join();
 }
 
-function waitingFor({ use, thread }: OpenCall): WaitingFor {
-  const type = use.type === "agent.custom_tool_use" ? "custom_tool_result" : "tool_confirmation";
-  return { event_id: use.id, type, name: use.name, ...(thread !== null && { thread }) };
+const WAITING_TYPES = {
+  "user.tool_confirmation": "tool_confirmation",
+  "user.custom_tool_result": "custom_tool_result",
+  "user.tool_result": "tool_result",
+} as const;
+
+function waitingFor(call: OpenCall): WaitingFor {
+  const { use, thread } = call;
+  return {
+    event_id: use.id,
+    type: WAITING_TYPES[expectedAnswer(call)],
+    name: use.name,
+    ...(thread !== null && { thread }),
+  };
 }
+
+/** A worker's call that this answer allows: it waits for its result next. */
+const handedOverCall = (call: OpenCall, answer: Answer): OpenCall[] =>
+  isWorkerCall(call) && answer.type === "user.tool_confirmation" && answer.result === "allow"
+    ? [{ ...call, confirmation: answer }]
+    : [];
 
 /** The status of a session with these calls. */
 export function callStatus(pending: PendingCalls): SessionChange {
@@ -208,8 +233,10 @@ export function callStatus(pending: PendingCalls): SessionChange {
   };
 }
 
-const answeredId = (answer: Answer): EventId =>
-  (answer.type === "user.tool_confirmation" ? answer.tool_use_id : answer.custom_tool_use_id) as EventId;
+export const answeredId = (answer: Answer): EventId =>
+  (answer.type === "user.custom_tool_result" ? answer.custom_tool_use_id : answer.tool_use_id) as EventId;
 
 export const isAnswer = (event: SessionEvent): event is Answer =>
-  event.type === "user.tool_confirmation" || event.type === "user.custom_tool_result";
+  event.type === "user.tool_confirmation" ||
+  event.type === "user.custom_tool_result" ||
+  event.type === "user.tool_result";

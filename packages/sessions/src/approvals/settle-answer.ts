@@ -1,7 +1,7 @@
 import { SESSION_METADATA, type ApprovalOutcome, type RuleScope } from "@tandem/protocol";
 import type { SessionChange, SessionRow } from "@tandem/storage";
 import { DID_NOT_RUN, settledResult } from "./late-result.ts";
-import { resultOf, type OpenCall, type Placed } from "../log/open-turn.ts";
+import { isWorkerCall, resultOf, type OpenCall, type Placed } from "../log/open-turn.ts";
 import type { Rules } from "../rules/rules.ts";
 import { allowsRun, type Answer } from "./pending-calls.ts";
 import { isApproval, nextMode, outcomeOf, resolution } from "./outcome.ts";
@@ -34,10 +34,13 @@ export function settleAnswer(
 }
 
 function stateAfter(call: OpenCall, answer: Answer, { outcome }: ApprovalOutcome, late: boolean): Placed[] {
-  if (!isApproval(call) || call.use.tandem.outcome_of !== undefined) return [];
   const { id } = call.use;
+  if (call.confirmation && answer.type === "user.tool_result")
+    return [toolState(id, answer.is_error ? "failed" : "done")];
+  if (!isApproval(call) || call.use.tandem.outcome_of !== undefined) return [];
   switch (outcome) {
     case "allowed":
+      if (isWorkerCall(call)) return [toolState(id, "running")];
       // The answer to a question or a plan is its whole effect.
       if (!allowsRun({ call, answer })) return [toolState(id, "done")];
       // A subagent's call cannot run without its process.

@@ -16,6 +16,7 @@ export const AUDITED: readonly SessionEventType[] = [
   "user.interrupt",
   "user.tool_confirmation",
   "user.custom_tool_result",
+  "user.tool_result",
   "agent.tool_use",
   "agent.mcp_tool_use",
   "agent.custom_tool_use",
@@ -93,11 +94,12 @@ function tell(event: SessionEvent, who: Who): Told | undefined {
       };
     }
     case "user.custom_tool_result":
+    case "user.tool_result":
       return {
         kind: "call.answered",
         actor: event.tandem?.by ?? (event.tandem?.interrupted ? "tandem" : "unknown"),
         details: {
-          call: event.custom_tool_use_id,
+          call: event.type === "user.tool_result" ? event.tool_use_id : event.custom_tool_use_id,
           is_error: event.is_error ?? false,
           sha256: fingerprint(event.content),
         },

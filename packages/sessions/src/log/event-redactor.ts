@@ -92,8 +92,9 @@ export const servedEvents = (logged: readonly LoggedEvent[]): LoggedEvent[] =>
   });
 
 function redactEvent<T extends SessionEventBody>(event: T, all: Redactor, own: Redactor): T {
-  if (event.type !== "agent.custom_tool_use") return all.value(event);
-  // The client runs the tool with this input, so that credentials of other services stay.
+  const isRun = event.type === "agent.custom_tool_use" || (event.type === "agent.tool_use" && event.tandem?.worker);
+  if (!isRun) return all.value(event);
+  // The client or worker runs the tool with this input, so that credentials of other services stay.
   return { ...all.value({ ...event, input: {} }), input: own.value(event.input) };
 }
 

@@ -22,6 +22,8 @@ export interface Placed {
 export interface OpenCall {
   thread: ThreadId | null;
   use: UseEvent;
+  /** A person has allowed it, and a worker runs it. */
+  confirmation?: EventOf<"user.tool_confirmation">;
 }
 
 const PAGE = 200;
@@ -68,21 +70,41 @@ export function track(
     case "user.custom_tool_result":
       open.delete(event.custom_tool_use_id as EventId);
       break;
+    case "user.tool_result":
+      open.delete(event.tool_use_id as EventId);
+      break;
     default:
   }
 }
 
-/** Open calls that need an answer: custom tools, and unconfirmed calls. */
+/** Open calls that need an answer: custom tools, unconfirmed calls, and calls that a worker runs. */
 export function waitingCalls(events: readonly LoggedEvent[]): OpenCall[] {
-  const confirmed = new Set(
-    events.flatMap(({ event }) => (event.type === "user.tool_confirmation" ? [event.tool_use_id] : [])),
+  const confirmed = new Map(
+    events.flatMap(({ event }) =>
+      event.type === "user.tool_confirmation" ? [[event.tool_use_id, event] as const] : [],
+    ),
   );
-  return [...openCalls(events).values()].filter((call) => needsAnswer(call) && !confirmed.has(call.use.id));
+  return [...openCalls(events).values()].filter(needsAnswer).flatMap((call) => {
+    const confirmation = confirmed.get(call.use.id);
+    if (!confirmation) return [call];
+    return isWorkerCall(call) && confirmation.result === "allow" ? [{ ...call, confirmation }] : [];
+  });
 }
 
 /** Whether the call needs an answer before it can continue. */
-export const needsAnswer = ({ use }: OpenCall): boolean =>
-  use.type === "agent.custom_tool_use" || use.evaluated_permission === "ask";
+export const needsAnswer = (call: OpenCall): boolean =>
+  call.use.type === "agent.custom_tool_use" || call.use.evaluated_permission === "ask" || isWorkerCall(call);
+
+/** Whether a worker of a self-hosted environment runs the call. */
+export const isWorkerCall = ({ use }: OpenCall): boolean => use.tandem?.worker === true;
+
+/** The kind of answer that an open call needs next. */
+export function expectedAnswer(call: OpenCall): `user.${"tool_confirmation" | "custom_tool_result" | "tool_result"}` {
+  const { use, confirmation } = call;
+  if (use.type === "agent.custom_tool_use") return "user.custom_tool_result";
+  const isAllowed = use.evaluated_permission !== "ask" || confirmation !== undefined;
+  return isWorkerCall(call) && isAllowed ? "user.tool_result" : "user.tool_confirmation";
+}
 
 /** The calls that the last status event names. */
 export function announcedCalls(events: readonly LoggedEvent[]): EventId[] {
@@ -103,22 +125,23 @@ export const resultOf = (call: OpenCall, result: Result): Placed => ({
   body: resultEvent(call, result),
 });
 
-function resultEvent({ use }: OpenCall, result: Result): SessionEventBody {
+function resultEvent(call: OpenCall, result: Result): SessionEventBody {
+  const { use } = call;
   switch (use.type) {
     case "agent.tool_use":
+      // A worker that reads the log runs every call of its own without a result of this kind.
+      if (isWorkerCall(call) && result.tandem?.interrupted)
+        return { type: "user.tool_result", tool_use_id: use.id, ...clientResult(result) };
       return { type: "agent.tool_result", tool_use_id: use.id, ...result };
     case "agent.mcp_tool_use":
       return { type: "agent.mcp_tool_result", mcp_tool_use_id: use.id, ...result };
-    case "agent.custom_tool_use": {
-      const { content, is_error, tandem } = result;
-      const interrupted = tandem?.interrupted;
-      return {
-        type: "user.custom_tool_result",
-        custom_tool_use_id: use.id,
-        ...(content && { content }),
-        ...(is_error != null && { is_error }),
-        ...(interrupted && { tandem: { interrupted } }),
-      };
-    }
+    case "agent.custom_tool_use":
+      return { type: "user.custom_tool_result", custom_tool_use_id: use.id, ...clientResult(result) };
   }
 }
+
+const clientResult = ({ content, is_error, tandem }: Result) => ({
+  ...(content && { content }),
+  ...(is_error != null && { is_error }),
+  ...(tandem?.interrupted && { tandem: { interrupted: tandem.interrupted } }),
+});

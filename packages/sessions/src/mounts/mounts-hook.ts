@@ -31,7 +31,7 @@ export class MountsHook implements TurnHook {
   async before(): Promise<SessionEventBody[]> {
     const row = this.#control.row();
     this.#words = [];
-    if (!hasMounts(row)) return [];
+    if (row.selfHosted || !hasMounts(row)) return [];
     await prepareMounts(row.folder);
     const { resources, events, words } = await mountRepositories(row, this.#dependencies.repositories);
     if (words.length > 0) await this.#control.change({ resources });
@@ -46,7 +46,7 @@ export class MountsHook implements TurnHook {
 
   async after(): Promise<SessionEventBody[]> {
     const row = this.#control.row();
-    if (!hasMounts(row)) return [];
+    if (row.selfHosted || !hasMounts(row)) return [];
     return [...(await this.#syncMemories()), ...(await collectOutputs(row, this.#dependencies))];
   }
 

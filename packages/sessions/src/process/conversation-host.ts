@@ -30,8 +30,9 @@ export function createHost(session: {
       return decision.permission === "ask" ? { ...decision, approval: session.note(call) } : decision;
     },
     async confirm({ eventId, signal, name, mcpServer, input }): Promise<Confirmation> {
-      const answer = await session.pending.wait(eventId, signal);
-      if (!answer) return { allow: false, message: "This call was not confirmed." };
+      const answer = session.pending.confirmationOf(eventId) ?? (await session.pending.wait(eventId, signal));
+      if (!answer || answer.type === "user.tool_result")
+        return { allow: false, message: "This call was not confirmed." };
       if (answer.type === "user.custom_tool_result") {
         const { content = [], is_error: isError } = answer;
         // Never trust a value that the model put there.
@@ -54,7 +55,7 @@ export function createHost(session: {
     },
     async callCustomTool(request) {
       const answer = await session.pending.wait(request.eventId, request.signal);
-      if (answer?.type !== "user.custom_tool_result") {
+      if (!answer || answer.type === "user.tool_confirmation") {
         return { content: [{ type: "text", text: "This call was not answered." }], isError: true };
       }
       const content = [...session.systemMessages.take(), ...(answer.content ?? [])];

@@ -12,6 +12,8 @@ import { describeMounts } from "../mounts/describe-mounts.ts";
 import { canRead } from "../skills/agent-skills.ts";
 import type { SessionSkills } from "../skills/session-skills.ts";
 import { offeredTools } from "@tandem/policy";
+import { describeWorker } from "../work/describe-worker.ts";
+import { workerTools } from "../work/worker-tools.ts";
 import { turnOptions } from "./turn-options.ts";
 import { worktreeAt, worktreeVariables } from "../worktrees/worktree-registry.ts";
 
@@ -33,9 +35,13 @@ export async function conversationSetup(
   const ofFiles = hasSubagents
     ? await agentsOfFiles(row.folder, { isTrusted, userFolders: settings.userFolders ?? [] })
     : [];
-  const system = [agent.system, describeMounts(row), ...added].filter(Boolean).join("\n\n");
-  const { folder: skillsFolder, names: skills } = processSetup.skills;
-  const hasSkills = skillsFolder !== undefined || processSetup.tools.includes(SKILL_TOOL);
+  const { selfHosted = false } = row;
+  const { names: skills } = processSetup.skills;
+  // The worker has the skills of a self-hosted session.
+  const skillsFolder = selfHosted ? undefined : processSetup.skills.folder;
+  const place = selfHosted ? describeWorker(row, skills) : describeMounts(row);
+  const system = [agent.system, place, ...added].filter(Boolean).join("\n\n");
+  const hasSkills = skillsFolder !== undefined || (!selfHosted && processSetup.tools.includes(SKILL_TOOL));
   const outputSchema = metadata[SESSION_METADATA.outputSchema];
   const maxTurns = metadata[SESSION_METADATA.maxTurns];
   const hostServers = ((await settings.hostServers?.(row.id)) ?? []).filter(
@@ -54,17 +60,18 @@ export async function conversationSetup(
     ...(system && { system }),
     replaceSystem: metadata[SESSION_METADATA.system] === "replace",
     tools: [
-      ...offeredTools(agent.tools, hasSubagents),
+      ...offeredTools(selfHosted ? [] : agent.tools, hasSubagents),
       ...askingTools(row, planning),
       ...(hasSkills ? [SKILL_TOOL] : []),
     ],
+    ...(selfHosted && { workerTools: workerTools(agent.tools) }),
     customTools: agent.tools.filter((tool) => tool.type === "custom"),
     ...processSetup.setup,
-    readOnly: readOnlyMounts(row),
+    readOnly: selfHosted ? [] : readOnlyMounts(row),
     ...(skillsFolder !== undefined && { agentSkills: { folder: skillsFolder, names: skills } }),
     hostServers,
     subagents: [
-      ...roster.map((each) => asSubagent(each, hostServers, hasSkills)),
+      ...roster.map((each) => asSubagent(each, hostServers, { hasSkills, selfHosted })),
       ...(hasInlineAgents(agent) ? [INLINE] : []),
       ...ofFiles.filter(({ name }) => name !== INLINE.name && !roster.some((each) => each.name === name)),
     ],
@@ -94,7 +101,11 @@ const hasInlineAgents = ({ multiagent }: SessionAgent): boolean =>
   multiagent.subagents.type === "enabled" &&
   multiagent.subagents.inline_agents.type === "enabled";
 
-function asSubagent(agent: ThreadAgent, hostServers: readonly HostServer[], hasSkills: boolean): SubagentDefinition {
+function asSubagent(
+  agent: ThreadAgent,
+  hostServers: readonly HostServer[],
+  { hasSkills, selfHosted }: { hasSkills: boolean; selfHosted: boolean },
+): SubagentDefinition {
   return {
     name: agent.name,
     description: agent.description ?? agent.name,
@@ -102,10 +113,11 @@ function asSubagent(agent: ThreadAgent, hostServers: readonly HostServer[], hasS
     model: agent.model.id,
     ...(agent.model.effort && { effort: agent.model.effort.type }),
     tools: [
-      ...offeredTools(agent.tools, false),
+      ...offeredTools(selfHosted ? [] : agent.tools, false),
       // Without `Read`, a subagent could not follow a skill.
       ...(hasSkills && canRead(agent.tools) ? [SKILL_TOOL] : []),
       ...[...agent.mcp_servers, ...hostServers].map(({ name }) => `mcp__${name}`),
     ],
+    ...(selfHosted && { workerTools: workerTools(agent.tools).map(({ name }) => name) }),
   };
 }

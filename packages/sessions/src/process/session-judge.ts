@@ -36,21 +36,27 @@ export function sessionJudge({ writer, settings, book, processSetup, hostServers
     skillFolders,
     home: homedir(),
   };
+  const isHooked = settings.hooks?.some(({ on }) => on === "beforeTool") ?? false;
   return (call: JudgedCall): Decision => {
     const session = writer.row;
     const reached = call.reaches && writer.threadOf(call.reaches);
     if (reached?.archivedAt) return { permission: "deny", verdict: denial(ARCHIVED) };
     if (call.thread && writer.threadOf(call.thread)?.archivedAt)
       return { permission: "deny", verdict: denial(THREAD_ENDED) };
+    // A worker runs the call as soon as it reads it, before a hook could deny it.
+    if (call.isRemote && isHooked) return { permission: "deny", verdict: denial(HOOKED) };
     const decision = processSetup.judge(call, judgeCall(call, { ...judges, session }));
-    const mounted = findMountedPath(call, session);
+    const mounted = call.isRemote ? undefined : findMountedPath(call, session);
     if (mounted !== undefined) return { ...decision, permission: "deny", verdict: denial(mounted) };
     const mode = session.metadata[SESSION_METADATA.permissionMode] ?? judges.mode;
-    if (isReadOnly(call, session)) return { ...decision, permission: "deny" };
+    if (!call.isRemote && isReadOnly(call, session)) return { ...decision, permission: "deny" };
     const judged = mode === "dontAsk" ? denyInsteadOfAsking(call, decision) : decision;
     return session.metadata[SESSION_METADATA.policyHook] === undefined ? judged : askClient(call, judged);
   };
 }
+
+const HOOKED =
+  "This server has a hook for tool calls (`hooks`, `on: beforeTool`), which cannot stop a call of a self-hosted environment in time.";
 
 const ARCHIVED =
   "A person archived this subagent's thread: it takes no more messages. Start a new subagent if you need one.";

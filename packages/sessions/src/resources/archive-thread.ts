@@ -66,6 +66,9 @@ function denial({ event_id: call, type }: WaitingFor, by: string): Answer {
     return { type: "user.tool_confirmation", ...denied, tandem: { scope: "once", by }, ...place };
   }
   const content = [{ type: "text" as const, text: THREAD_ENDED }];
+  if (type === "tool_result") {
+    return { type: "user.tool_result", tool_use_id: call, content, is_error: true, tandem: { by }, ...place };
+  }
   return {
     type: "user.custom_tool_result",
     custom_tool_use_id: call,

@@ -8,14 +8,23 @@ import {
 import { hostRules } from "@tandem/sandbox";
 
 type Config = Environment["config"];
+type CloudConfig = Extract<Config, { type: "cloud" }>;
 type LimitedParams = Extract<NonNullable<CloudParams["networking"]>, { type: "limited" }>;
 type CloudParams = Extract<EnvironmentConfigParams, { type: "cloud" }>;
 
-export const DEFAULT_CONFIG: Config = {
+export const DEFAULT_CONFIG: CloudConfig = {
   type: "cloud",
   networking: { type: "unrestricted" },
   packages: { type: "packages", apt: [], cargo: [], gem: [], go: [], npm: [], pip: [] },
 };
+
+/** The configuration of a new environment. */
+export async function newConfig(
+  params: EnvironmentConfigParams | null | undefined,
+  sandbox: () => Promise<SandboxState>,
+): Promise<Config> {
+  return params?.type === "self_hosted" ? { type: "self_hosted" } : changeConfig(DEFAULT_CONFIG, params, sandbox);
+}
 
 /** Applies a request to a configuration. Omitted parts stay. Settings that need a sandbox are refused without one. */
 export async function changeConfig(
@@ -24,9 +33,13 @@ export async function changeConfig(
   sandbox: () => Promise<SandboxState>,
 ): Promise<Config> {
   if (!params) return current;
-  if (params.type === "self_hosted") {
-    throw invalid('config.type: "self_hosted" is not supported; Tandem itself runs the tools');
+  if (params.type !== current.type) {
+    throw new RequestError("invalid_request", `config.type: the environment is ${current.type}, which cannot change.`, {
+      fix: "Create another environment.",
+      detail: "invalid_config_type_change",
+    });
   }
+  if (params.type === "self_hosted" || current.type === "self_hosted") return current;
   refusePackages(params.packages ?? {});
   const networking = params.networking ? changeNetworking(current.networking, params.networking) : current.networking;
   if (networking.type === "limited") await requireSandbox("config.networking", sandbox);
@@ -34,9 +47,9 @@ export async function changeConfig(
 }
 
 function changeNetworking(
-  current: Config["networking"],
+  current: CloudConfig["networking"],
   params: NonNullable<CloudParams["networking"]>,
-): Config["networking"] {
+): CloudConfig["networking"] {
   if (params.type === "unrestricted") return { type: "unrestricted" };
   const known = current.type === "limited" ? current : undefined;
   const hosts = params.allowed_hosts ?? known?.allowed_hosts ?? [];
@@ -51,7 +64,7 @@ function changeNetworking(
 
 const flag = (
   params: LimitedParams,
-  known: Extract<Config["networking"], { type: "limited" }> | undefined,
+  known: Extract<CloudConfig["networking"], { type: "limited" }> | undefined,
   name: "allow_mcp_servers" | "allow_package_managers",
 ): boolean => params[name] ?? known?.[name] ?? false;
 
@@ -86,6 +99,7 @@ async function requireSandbox(what: string, sandbox: () => Promise<SandboxState>
 
 /** Tandem connects to MCP servers itself, so the sandbox does not limit them; a limited environment must allow them. */
 export function checkMcpServers({ config }: Environment, servers: readonly { name: string; url: string }[]): void {
+  if (config.type === "self_hosted") return;
   const { networking } = config;
   if (networking.type !== "limited" || networking.allow_mcp_servers) return;
   const isAllowed = hostRules(networking.allowed_hosts);

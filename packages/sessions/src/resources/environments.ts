@@ -12,7 +12,7 @@ import {
 } from "@tandem/protocol";
 import type { EnvironmentStore, Page, PageQuery } from "@tandem/storage";
 import { mergeMetadata } from "./agents.ts";
-import { changeConfig, DEFAULT_CONFIG } from "./environment-config.ts";
+import { changeConfig, DEFAULT_CONFIG, newConfig } from "./environment-config.ts";
 import { LABEL } from "../fleet/place.ts";
 import type { SessionNetworking } from "../process/host-grants.ts";
 import type { SessionPlaces } from "./session-places.ts";
@@ -62,9 +62,9 @@ export class EnvironmentCatalogue implements Environments {
   }
 
   async create(params: EnvironmentCreateParams, id: EnvironmentId = newId("environment")): Promise<Environment> {
-    const config = await changeConfig(DEFAULT_CONFIG, params.config, this.#sandbox);
+    const config = await newConfig(params.config, this.#sandbox);
     const metadata = params.metadata ?? {};
-    await this.#checkMetadata(metadata);
+    await this.#checkMetadata(metadata, config);
     const at = isoNow(this.#clock);
     const environment: Environment = {
       ...this.#local,
@@ -72,7 +72,9 @@ export class EnvironmentCatalogue implements Environments {
       name: params.name,
       description: params.description ?? null,
       config,
-      tandem: { networking: namesNetworking(params) ? "explicit" : "default" },
+      ...(config.type === "cloud" && {
+        tandem: { networking: namesNetworking(params) ? ("explicit" as const) : ("default" as const) },
+      }),
       metadata,
       created_at: at,
       updated_at: at,
@@ -93,7 +95,7 @@ export class EnvironmentCatalogue implements Environments {
     if (current.archived_at) throw archived(id);
     const config = await changeConfig(current.config, params.config, this.#sandbox);
     const metadata = mergeMetadata(current.metadata, params.metadata);
-    await this.#checkMetadata(metadata);
+    await this.#checkMetadata(metadata, config);
     const environment: Environment = {
       ...current,
       name: params.name ?? current.name,
@@ -146,7 +148,7 @@ export class EnvironmentCatalogue implements Environments {
   /** For a session's process. A session keeps the environment of its creation, also when that is archived or deleted. */
   async networkingOf(id: string): Promise<SessionNetworking> {
     const found = id === LOCAL_ENVIRONMENT ? undefined : await this.#store.get(id);
-    if (found?.config.networking.type === "limited") {
+    if (found?.config.type === "cloud" && found.config.networking.type === "limited") {
       const { allowed_hosts: hosts, allow_package_managers: packageManagers } = found.config.networking;
       return { type: "limited", hosts, packageManagers };
     }
@@ -162,11 +164,15 @@ export class EnvironmentCatalogue implements Environments {
     return this.get(id);
   }
 
-  async #checkMetadata(metadata: Record<string, string>): Promise<void> {
+  async #checkMetadata(metadata: Record<string, string>, config: Environment["config"]): Promise<void> {
     const { path, isolation, branch, needs, volume, git } = ENVIRONMENT_METADATA;
     const known: readonly string[] = Object.values(ENVIRONMENT_METADATA);
     const unknown = Object.keys(metadata).find((key) => key.startsWith("tandem.") && !known.includes(key));
     if (unknown) throw invalid(`metadata.${unknown}: there is no such setting of an environment`);
+    const ofFolder = [path, isolation, branch, volume, git].find((key) => metadata[key] !== undefined);
+    if (config.type === "self_hosted" && ofFolder) {
+      throw invalid(`metadata.${ofFolder}: the workers of a self-hosted environment have their own folder`);
+    }
     const folder = metadata[path];
     const kind = metadata[isolation];
     if (metadata[needs]?.split(",").some((label) => !LABEL.test(label.trim()))) {

@@ -14,7 +14,7 @@ export function sentBy(
   const answerer = by ?? "unknown";
   if (event.type === "user.tool_confirmation") return { ...event, tandem: { scope: "once", by: answerer }, ...place };
   // The hosted service accepts a result at once.
-  if (event.type === "user.custom_tool_result")
+  if (event.type === "user.custom_tool_result" || event.type === "user.tool_result")
     return { ...event, tandem: { by: answerer }, id, processed_at: isoNow(clock) };
   const { tandem, ...rest } = event;
   const { by: _, ...said } = tandem ?? {};

@@ -6,12 +6,12 @@ import { readAnswers } from "../approvals/questions.ts";
 import { standsAtBudget } from "../budgets/budget.ts";
 import type { KillSwitch } from "../budgets/kill-switch.ts";
 import type { SessionCommands } from "../commands/session-commands.ts";
-import { readOpenTurn, waitingCalls } from "../log/open-turn.ts";
+import { expectedAnswer, readOpenTurn, waitingCalls } from "../log/open-turn.ts";
 import { unansweredCalls } from "../log/unanswered-calls.ts";
 import { checkOutcome, refuseSecondOutcome, type OutcomeCheck } from "../outcomes/check-outcome.ts";
 import type { SessionOptions } from "./session-options.ts";
 
-const ANSWERS: readonly string[] = ["user.tool_confirmation", "user.custom_tool_result"];
+const ANSWERS: readonly string[] = ["user.tool_confirmation", "user.custom_tool_result", "user.tool_result"];
 const RECENT_ANSWERS = 100;
 
 interface SentEventsDependencies {
@@ -99,6 +99,7 @@ export class SentEvents {
         }
         return;
       case "user.tool_confirmation":
+      case "user.tool_result":
         return this.#checkAnswer(row, event, `${place}.tool_use_id`, all);
       case "user.custom_tool_result":
         return this.#checkAnswer(row, event, `${place}.custom_tool_use_id`, all);
@@ -115,7 +116,7 @@ export class SentEvents {
   /** Whether a call waits for this kind of answer, according to the log: also correct after a restart. */
   async #checkAnswer(
     row: SessionRow,
-    event: Extract<ClientEvent, { type: "user.tool_confirmation" | "user.custom_tool_result" }>,
+    event: Extract<ClientEvent, { type: "user.tool_confirmation" | "user.custom_tool_result" | "user.tool_result" }>,
     place: string,
     all: readonly ClientEvent[],
   ): Promise<void> {
@@ -128,8 +129,10 @@ export class SentEvents {
     }
     const turn = await readOpenTurn(this.#parts.store.events, row.id);
     const call = waitingCalls(turn).find(({ use }) => use.id === id);
-    if (!call || (call.use.type === "agent.custom_tool_use") !== custom) {
-      const hint = id.startsWith("toolu_") ? "; expected the id of the event (sevt_…), not the tool's" : "";
+    if (!call || expectedAnswer(call) !== event.type) {
+      const hint = id.startsWith("toolu_")
+        ? "; expected the id of the event (sevt_…), not the tool's"
+        : otherHint(row, event);
       throw invalid(`${place}: no call ${id} waits for this answer${hint}`);
     }
     const thread = event.session_thread_id;
@@ -137,12 +140,20 @@ export class SentEvents {
       throw invalid(`${place.replace(/\.\w+$/, ".session_thread_id")}: the call ${id} is not of the thread ${thread}`);
     }
     if (custom && !event.is_error && isApproval(call)) readAnswers(call.use.input, event.content ?? []);
-    const answers = [...all, ...(await this.#parts.store.inbox.list(row.id))].filter((other) => answersCall(other, id));
+    const answers = [...all, ...(await this.#parts.store.inbox.list(row.id))].filter(
+      (other) => other.type === event.type && answersCall(other, id),
+    );
     if (answers.length > 1) throw invalid(`${place}: the call ${id} has been answered already`);
   }
 }
 
-const ACCOMPANIED: readonly string[] = ["user.message", "user.custom_tool_result"];
+const otherHint = ({ selfHosted }: SessionRow, { type }: ClientEvent): string =>
+  type === "user.tool_result" && !selfHosted
+    ? "; only self-hosted environments take results of built-in tools. Answer custom tools with user.custom_tool_result"
+    : "";
+
+const RESULTS: readonly string[] = ["user.custom_tool_result", "user.tool_result"];
+const ACCOMPANIED: readonly string[] = ["user.message", ...RESULTS];
 
 function checkSystemMessages(row: SessionRow, events: readonly ClientEvent[]): void {
   const index = events.findIndex(({ type }) => type === "system.message");
@@ -153,7 +164,7 @@ function checkSystemMessages(row: SessionRow, events: readonly ClientEvent[]): v
   if (before && !ACCOMPANIED.includes(before.type)) {
     throw invalid(`${place}: a system.message must follow ${ACCOMPANIED.join(" or ")}, or be sent alone`);
   }
-  if (unansweredCalls(row).length > 0 && before?.type !== "user.custom_tool_result") {
+  if (unansweredCalls(row).length > 0 && !(before && RESULTS.includes(before.type))) {
     throw invalid(`${place}: the session waits for an answer; send the system.message with a user.custom_tool_result`);
   }
 }
@@ -171,7 +182,7 @@ const isSameAnswer = (event: ClientEvent, other: SessionEvent): boolean =>
   Object.entries(event).every(([key, value]) => isDeepStrictEqual(value, Reflect.get(other, key)));
 
 const answersCall = (event: ClientEvent | SessionEvent, id: string): boolean =>
-  (event.type === "user.tool_confirmation" && event.tool_use_id === id) ||
+  ((event.type === "user.tool_confirmation" || event.type === "user.tool_result") && event.tool_use_id === id) ||
   (event.type === "user.custom_tool_result" && event.custom_tool_use_id === id);
 
 const invalid = (message: string): RequestError => new RequestError("invalid_request", `${message}.`);

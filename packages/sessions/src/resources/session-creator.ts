@@ -18,6 +18,7 @@ import type { SessionOptions } from "./session-options.ts";
 import type { SessionPlaces } from "./session-places.ts";
 import type { SessionVaults } from "../vaults/create-vaults.ts";
 import type { RunOfDeployment } from "./sessions.ts";
+import type { WorkQueue } from "../work/work-queue.ts";
 
 export interface SessionCreatorDependencies {
   store: Store;
@@ -32,6 +33,7 @@ export interface SessionCreatorDependencies {
   queries: OutcomeCheck["queries"];
   killSwitch: KillSwitch;
   options: SessionOptions;
+  work: Pick<WorkQueue, "check" | "request">;
   clock: Clock;
   changed: (id: SessionId) => void;
 }
@@ -66,8 +68,9 @@ export class SessionCreator {
   }
 
   async check(params: SessionCreateParams): Promise<void> {
-    await this.#dependencies.environments.open(params.environment_id);
-    await this.#draft(params);
+    const environment = await this.#dependencies.environments.open(params.environment_id);
+    const draft = await this.#draft(params);
+    if (environment.config.type === "self_hosted") this.#dependencies.work.check(draft);
   }
 
   async #draft(params: SessionCreateParams, by?: string, id?: SessionId): Promise<SessionDraft> {
@@ -82,10 +85,13 @@ export class SessionCreator {
     const environment = await this.#dependencies.environments.open(params.environment_id);
     const draft = await this.#draft(params, by, id);
     checkMcpServers(environment, draft.row.agent.mcp_servers);
+    const selfHosted = environment.config.type === "self_hosted";
+    if (selfHosted) this.#dependencies.work.check(draft);
     const folder = await this.#dependencies.places.prepare(environment, draft.row.id, draft.row.metadata);
     let row: SessionRow = {
       ...draft.row,
       ...(deployment !== undefined && { deploymentId: deployment }),
+      ...(selfHosted && { selfHosted }),
       folder,
       place: this.#dependencies.places.placeOf(environment),
       resources: [],
@@ -108,6 +114,7 @@ export class SessionCreator {
     }
     await this.#dependencies.audit.note(begun(row, by));
     this.#dependencies.changed(row.id);
+    if (draft.inbox.length > 0) await this.#dependencies.work.request(row);
     if (draft.inbox.length > 0) this.#dependencies.actors.wake(row.id);
     return sessionView(withPending(draft.inbox.length > 0 ? { ...row, status: "running" } : row, draft.inbox));
   }

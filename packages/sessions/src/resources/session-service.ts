@@ -29,8 +29,10 @@ import { sentBy } from "./sent-by.ts";
 import type { RetriedSend, RunOfDeployment, SessionFolder, Sessions } from "./sessions.ts";
 import { inQueueOrder, SentEvents } from "./sent-events.ts";
 import { sessionView, threadView } from "../log/session-view.ts";
+import type { WorkQueue } from "../work/work-queue.ts";
 
-interface SessionServiceDependencies extends Omit<SessionCreatorDependencies, "changed"> {
+interface SessionServiceDependencies extends Omit<SessionCreatorDependencies, "changed" | "work"> {
+  work: Pick<WorkQueue, "check" | "request" | "end">;
   tokens: RepositoryTokens;
   shelf: CheckpointStores | undefined;
   rules: Pick<Rules, "forget">;
@@ -120,6 +122,7 @@ export class SessionService implements Sessions {
     if (row.archivedAt) return sessionView(row);
     const archived = await this.#dependencies.actors.with(row.id, (actor) => actor.archive(by));
     await this.#dependencies.actors.release(row.id);
+    await this.#dependencies.work.end(row);
     await this.#dependencies.places.archived(archived);
     this.#feed.changed(row.id);
     return sessionView(archived);
@@ -142,6 +145,7 @@ export class SessionService implements Sessions {
         });
       }),
     );
+    await this.#dependencies.work.end(row);
     await this.#dependencies.rules.forget({ scope: "session", of: row.id });
     this.#feed.removed(row.id);
   }
@@ -167,6 +171,7 @@ export class SessionService implements Sessions {
       if (slow) return slow.map(servedEvent);
       throw error;
     }
+    if (!events.every(isWorkerResult)) await this.#dependencies.work.request(row);
     this.#dependencies.actors.wake(row.id);
     return waiting.map(servedEvent);
   }
@@ -308,6 +313,9 @@ const fixedVaults = (): RequestError =>
   new RequestError("invalid_request", "vault_ids: the vaults of a session cannot be changed after its creation.", {
     fix: "Add the credential to one of its vaults, or create another session.",
   });
+
+/** A worker that sends a result has the session's work item. */
+const isWorkerResult = ({ type }: ClientEvent): boolean => type === "user.tool_result";
 
 const busy = (id: string): RequestError =>
   new RequestError("conflict", `The agent of the session ${id} cannot be changed while a turn is running.`, {

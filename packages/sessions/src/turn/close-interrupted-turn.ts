@@ -1,6 +1,6 @@
 import type { ApprovalRequests } from "../approvals/approval-requests.ts";
 import { cancellation } from "../approvals/outcome.ts";
-import { closing } from "../log/open-turn.ts";
+import { closing, isWorkerCall } from "../log/open-turn.ts";
 import type { InterruptedTurn } from "./read-interrupted-turn.ts";
 import type { TurnDependencies } from "./turn-dependencies.ts";
 
@@ -16,7 +16,9 @@ export async function closeInterruptedTurn(
   requests.inherit(interrupted);
   const words = `The process ${interrupted.isHandedOver ? "was stopped" : "died"} while this call was running. Its effect is unknown.`;
   const closings = interrupted.running.map((call) => closing(call, "crash", words));
-  const unrun = interrupted.cancelled.map((call) => closing(call, "crash", "The process died before this call ran."));
+  const unrun = interrupted.cancelled.map((call) =>
+    closing(call, "crash", isWorkerCall(call) ? words : "The process died before this call ran."),
+  );
   await writer.place([...closings, ...unrun, ...interrupted.cancelled.flatMap(cancellation)]);
   requests.askOutcomes(interrupted.unknown);
 }

@@ -1,9 +1,16 @@
 import type { EventId, EventOf, LoggedEvent, SessionEvent, ThreadId } from "@tandem/protocol";
 import type { SessionRow, Store } from "@tandem/storage";
-import { announcedCalls, openCalls, readOpenTurn, waitingCalls, type OpenCall } from "../log/open-turn.ts";
+import {
+  announcedCalls,
+  isWorkerCall,
+  openCalls,
+  readOpenTurn,
+  waitingCalls,
+  type OpenCall,
+} from "../log/open-turn.ts";
 import { answeredCall } from "../approvals/answer-event.ts";
 import { grantedCalls, openGrants } from "../approvals/legacy-grants.ts";
-import { allowsRun, isAnswer } from "../approvals/pending-calls.ts";
+import { allowsRun, answeredId, isAnswer } from "../approvals/pending-calls.ts";
 import { promptOf } from "../outcomes/outcome-prompt.ts";
 import type { InheritedRequests } from "../approvals/approval-requests.ts";
 import { loadTranscripts } from "../process/transcript-store.ts";
@@ -101,7 +108,8 @@ function startedCalls(events: readonly LoggedEvent[]): OpenCall[] {
   const states = new Map(
     events.flatMap(({ event }) => (event.type === "tandem.tool_state" ? [[event.event_id, event.state] as const] : [])),
   );
-  const hasStarted = ({ use }: OpenCall): boolean => ["running", "unknown"].includes(states.get(use.id) ?? "");
+  const hasStarted = (call: OpenCall): boolean =>
+    !isWorkerCall(call) && ["running", "unknown"].includes(states.get(call.use.id) ?? "");
   return [...openCalls(events).values()].filter(hasStarted);
 }
 
@@ -130,10 +138,12 @@ function answeredCalls(events: readonly LoggedEvent[]): InterruptedTurn["answere
   const uses = new Map(events.map((logged) => [logged.event.id as string, logged]));
   return events.flatMap(({ event }) => {
     if (!isAnswer(event)) return [];
-    const id = (event.type === "user.tool_confirmation" ? event.tool_use_id : event.custom_tool_use_id) as EventId;
+    const id = answeredId(event);
     const { thread, event: use } = uses.get(id) ?? {};
     if (thread === undefined || !use || !isUse(use)) return [];
     const given = { call: { thread, use }, answer: event };
+    // It waits for its result.
+    if (isWorkerCall(given.call) && event.type === "user.tool_confirmation" && event.result === "allow") return [];
     if (allowsRun(given)) return canStart.has(id) ? [given] : [];
     if (use.tandem.outcome_of !== undefined) return open.has(use.tandem.outcome_of) ? [given] : [];
     const isTold = event.type === "user.tool_confirmation" ? !late.has(id) : thread !== null && !late.has(id);

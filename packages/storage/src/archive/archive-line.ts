@@ -32,7 +32,7 @@ const time = z.iso.datetime({ offset: true });
 const status = z.enum(SESSION_STATUSES);
 const waitingFor = z.object({
   event_id: z.string(),
-  type: z.enum(["tool_confirmation", "custom_tool_result"]),
+  type: z.enum(["tool_confirmation", "custom_tool_result", "tool_result"]),
   name: z.string(),
   thread: z.string().exactOptional(),
   allowed: z.literal(true).optional(),
@@ -62,6 +62,7 @@ const sessionRow = z.object({
   outcomes: z.array(outcomeState).optional(),
   activeMs: z.number(),
   waitingFor: z.array(waitingFor),
+  selfHosted: z.literal(true).optional(),
   folder: z.string(),
   place: z.string().nullish(),
   deploymentId: z.string().optional(),

@@ -16,6 +16,8 @@ export async function createResources(stage: Stage, token: string): Promise<Ids>
     tools: [{ type: "agent_toolset_20260401", default_config: { permission_policy: { type: "always_ask" } } }],
   });
   const environment = await post("/v1/environments", { name: MARK, metadata: { "tandem.path": folder } });
+  const selfHosted = await post("/v1/environments", { name: MARK, config: { type: "self_hosted" } });
+  const key = await post(`/v1/environments/${selfHosted.body.id}/keys`, { name: MARK });
   const archived = await post("/v1/environments", { name: "archived", metadata: { "tandem.path": folder } });
   const deployment = await post("/v1/deployments", {
     name: MARK,
@@ -80,6 +82,8 @@ export async function createResources(stage: Stage, token: string): Promise<Ids>
   return {
     folder,
     agent_id: agent.body.id,
+    key_id: key.body.id,
+    work_id: "work_01",
     environment_id: environment.body.id,
     deployment_id: deployment.body.id,
     deployment_run_id: run.body.id,

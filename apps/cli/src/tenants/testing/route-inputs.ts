@@ -10,6 +10,9 @@ export const BODIES: Record<string, (ids: Ids) => unknown> = {
   "agents.update": () => ({ name: "taken", version: 1 }),
   "environments.create": ({ folder }) => ({ name: "theirs", metadata: { "tandem.path": folder } }),
   "environments.update": () => ({ name: "taken" }),
+  "environments.work.update": () => ({ metadata: { taken: "yes" } }),
+  "environments.work.stop": () => ({ force: true }),
+  "environments.keys.create": () => ({ name: "theirs" }),
   "deployments.create": ({ agent_id, environment_id }) => ({
     name: "theirs",
     agent: agent_id,

@@ -8,12 +8,14 @@ import { resultContent } from "./result-content.ts";
 export interface ToolNames {
   /** The server that offers our custom tools. */
   customServer: string;
+  /** The server that offers the tools of a self-hosted environment. */
+  workerServer?: string;
   mcpServers: readonly string[];
 }
 
 export interface NamedTool {
   /** A question is a built-in tool that a person answers, like a client answers a custom tool. */
-  kind: "builtin" | "question" | "mcp" | "custom";
+  kind: "builtin" | "question" | "mcp" | "custom" | "worker";
   name: string;
   mcpServer?: string;
 }
@@ -22,12 +24,13 @@ export interface NamedTool {
 const ASK_TOOL = "AskUserQuestion";
 
 /** Resolves the server of a tool. Server names may contain underscores, so the longest known name is matched first. */
-export function nameTool(full: string, { customServer, mcpServers }: ToolNames): NamedTool {
-  const server = [customServer, ...mcpServers]
+export function nameTool(full: string, { customServer, workerServer, mcpServers }: ToolNames): NamedTool {
+  const server = [customServer, ...(workerServer === undefined ? [] : [workerServer]), ...mcpServers]
     .filter((name) => full.startsWith(`mcp__${name}__`))
     .sort((a, b) => b.length - a.length)[0];
   if (server !== undefined) {
     const name = full.slice(`mcp__${server}__`.length);
+    if (server === workerServer) return { kind: "worker", name };
     return server === customServer ? { kind: "custom", name } : { kind: "mcp", name, mcpServer: server };
   }
   if (full === ASK_TOOL) return { kind: "question", name: full };
@@ -67,6 +70,8 @@ export class Calls {
   readonly #names: ToolNames;
   readonly #judge: Judge;
   readonly #threadOfTask: (task: string) => ThreadId | undefined;
+  /** Whether a call was handed to a worker, whose own event is the result. */
+  readonly #isHandedOver: (toolUseId: string) => boolean;
   readonly #open = new Map<string, Call>();
   /** Thread of each call, kept after its result. */
   readonly #threads = new Map<string, ThreadId | null>();
@@ -76,7 +81,9 @@ export class Calls {
     names: ToolNames,
     judge: Judge,
     threadOfTask: (task: string) => ThreadId | undefined = () => undefined,
+    isHandedOver: (toolUseId: string) => boolean = () => false,
   ) {
+    this.#isHandedOver = isHandedOver;
     this.#emit = emit;
     this.#names = names;
     this.#judge = judge;
@@ -129,14 +136,16 @@ export class Calls {
     const to = tool.name === "SendMessage" ? input["to"] : undefined;
     const reaches = typeof to === "string" ? this.#threadOfTask(to) : undefined;
     const { permission, evaluation, verdict, approval } = this.#judge({ ...tool, input, thread, reaches });
-    const tandem = { ...use.tandem, ...(verdict && { verdict }), ...(approval && { approval }) };
+    // A denied call never reaches a worker.
+    const worker = tool.kind === "worker" && permission !== "deny" ? { worker: true as const } : {};
+    const tandem = { ...use.tandem, ...(verdict && { verdict }), ...(approval && { approval }), ...worker };
     if (tool.kind === "question" && permission === "ask") {
       open("question");
       this.#emit.event(thread, { type: "agent.custom_tool_use", ...use, name: QUESTION_TOOL, tandem }, eventId);
       return;
     }
     // A question that the policy does not allow is treated as a normal call.
-    open(tool.kind === "question" ? "builtin" : tool.kind);
+    open(tool.kind === "question" || (tool.kind === "worker" && permission === "deny") ? "builtin" : tool.kind);
     const judged = { ...use, evaluated_permission: permission, ...(evaluation && { evaluation }), tandem };
     if (tool.mcpServer === undefined) this.#emit.event(thread, { type: "agent.tool_use", ...judged }, eventId);
     else this.#emit.event(thread, { type: "agent.mcp_tool_use", mcp_server_name: tool.mcpServer, ...judged }, eventId);
@@ -177,11 +186,14 @@ export class Calls {
   }
 
   #close(call: Call, interrupted: Interruption): void {
-    this.#report(call, { content: [{ type: "text", text: NOT_KNOWN }], is_error: true, tandem: { interrupted } });
+    const content = [{ type: "text", text: NOT_KNOWN }];
+    this.#report(call, { content, is_error: true, tandem: { interrupted } }, true);
   }
 
-  #report({ kind, thread, eventId }: Call, result: object): void {
-    if (kind === "builtin") this.#emit.event(thread, { type: "agent.tool_result", tool_use_id: eventId, ...result });
+  #report({ kind, thread, eventId, toolUseId }: Call, result: object, interrupted = false): void {
+    // A worker's call that was denied, by a person or a hook, has no result of the worker.
+    const isOwn = kind === "builtin" || (kind === "worker" && !interrupted && !this.#isHandedOver(toolUseId));
+    if (isOwn) this.#emit.event(thread, { type: "agent.tool_result", tool_use_id: eventId, ...result });
     if (kind === "mcp")
       this.#emit.event(thread, { type: "agent.mcp_tool_result", mcp_tool_use_id: eventId, ...result });
     // The client's own event already records the result of a custom tool or an answer.

@@ -27,6 +27,8 @@ export interface TranslatorSettings {
   threadIdOf: (toolUseId: string) => ThreadId;
   primaryThread: ThreadId;
   judge: Judge;
+  /** Whether a call was handed to a worker of a self-hosted environment. */
+  isHandedOver?: (toolUseId: string) => boolean;
   names: ToolNames;
   /** Whether every turn must return an object. */
   outputExpected: boolean;
@@ -75,7 +77,13 @@ export class Translator {
   constructor(settings: TranslatorSettings) {
     this.#settings = settings;
     this.#emit = new Emit(settings.newEventId);
-    this.#calls = new Calls(this.#emit, settings.names, settings.judge, (task) => this.#threads.ofTask(task));
+    this.#calls = new Calls(
+      this.#emit,
+      settings.names,
+      settings.judge,
+      (task) => this.#threads.ofTask(task),
+      settings.isHandedOver,
+    );
     this.#answers = new Answers(this.#emit, this.#calls);
     this.#spans = new Spans(this.#emit, settings.isFree);
     this.#threads = new Threads(this.#emit, { idOf: settings.threadIdOf, primary: settings.primaryThread });
@@ -253,12 +261,13 @@ export class Translator {
   #begun(init: SDKSystemMessage): void {
     this.#underWay = true;
     const { model, cwd, claude_code_version } = init;
-    const own = this.#settings.names.customServer;
+    const { customServer, workerServer } = this.#settings.names;
+    const isOwn = (name: string): boolean => name === customServer || name === workerServer;
     const event = {
       type: "tandem.init" as const,
       model,
       tools: init.tools.map((name) => (name === "Task" ? "Agent" : name)),
-      mcp_servers: init.mcp_servers.filter(({ name }) => name !== own).map(({ name, status }) => ({ name, status })),
+      mcp_servers: init.mcp_servers.filter(({ name }) => !isOwn(name)).map(({ name, status }) => ({ name, status })),
       folder: cwd,
       claude_session_id: init.session_id,
       claude_code_version,

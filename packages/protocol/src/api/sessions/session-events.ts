@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { clientEvent, REFUSED_CLIENT_EVENTS, type RefusedEventType } from "../../events/client-event.ts";
+import { clientEvent } from "../../events/client-event.ts";
 import { typed } from "../typed.ts";
 import type { Delta, SessionEvent, SessionEventType } from "../../events/session-event.ts";
 import { createdBetween, listOf, order, pageOf, pageQuery } from "../page.ts";
@@ -149,14 +149,9 @@ export const streamQuery = z.strictObject({
   }),
 });
 
-/** Parsed only so that the error can name the reason. */
-const refusedEvent = z
-  .looseObject({ type: z.enum(Object.keys(REFUSED_CLIENT_EVENTS) as RefusedEventType[]) })
-  .meta({ id: "RefusedEvent", description: "Events of Anthropic's API that Tandem refuses." });
-
 const sendParams = z
   .strictObject({
-    events: z.array(z.discriminatedUnion("type", [clientEvent, refusedEvent])).min(1, "expected at least one event"),
+    events: z.array(clientEvent).min(1, "expected at least one event"),
   })
   .meta({ id: "SendEvents" });
 

@@ -35,14 +35,6 @@ export const refusedRoutes: RefusedRoute[] = [
   resource("user_profiles", "user profiles"),
   resource("tunnels", "tunnels"),
   resource("organizations", "organizations"),
-  {
-    kind: "refused",
-    name: "environments.work",
-    path: "/v1/environments/:environment_id/work",
-    // The official worker takes a 501 for a passing fault and polls for ever.
-    code: "invalid_request",
-    reason: "This environment is not self-hosted, so it has no work queue: Tandem runs the tools itself.",
-  },
   foreign("/v1/complete", "text completion"),
   foreign("/v1/chat/completions", "OpenAI-compatible API"),
   foreign("/v1/responses", "OpenAI-compatible API"),

@@ -11,7 +11,7 @@ export const tokenRoutes: Route[] = [
     extension: true,
     summary: "List tokens without their secrets, the newest first",
     handle: async ({ tokens, token: own }) => {
-      const rows = await tokens.list();
+      const rows = (await tokens.list()).filter(({ worker }) => !worker);
       return { data: rows.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt)).map((row) => view(row, own)) };
     },
   }),
@@ -38,7 +38,7 @@ export const tokenRoutes: Route[] = [
     extension: true,
     summary: "Revoke a token: from now on the server refuses it; streams that it has open end with the next heartbeat",
     handle: async ({ engine, tokens, token: own, params }) => {
-      const row = (await tokens.list()).find(({ id }) => id === params.token_id);
+      const row = (await tokens.list()).find(({ id, worker }) => id === params.token_id && !worker);
       if (!row) throw new RequestError("not_found", `There is no token ${params.token_id}.`);
       await tokens.delete(row.id);
       await engine.audit.note({ kind: "token.revoked", actor: own.name, details: { id: row.id, name: row.name } });

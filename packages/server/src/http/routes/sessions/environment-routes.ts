@@ -39,6 +39,7 @@ export const environmentRoutes: Route[] = [
     summary: "Delete an environment that no session uses",
     handle: async ({ engine, params }) => {
       await engine.environments.delete(params.environment_id);
+      await engine.environmentKeys.forget(params.environment_id);
       return { type: "environment_deleted" as const, id: params.environment_id };
     },
   }),

@@ -1,4 +1,5 @@
-import { type BodyOutput, type ClientEvent, REFUSED_CLIENT_EVENTS, RequestError } from "@tandem/protocol";
+import type { ClientEvent } from "@tandem/protocol";
+import { refuseWorkerEvents } from "../../access/worker-access.ts";
 import { listEvents, shownTypes } from "../../events/list-events.ts";
 import { openSessionStream } from "../../events/open-session-stream.ts";
 import { jsonRoute, streamRoute, type Route } from "../../route.ts";
@@ -26,7 +27,8 @@ export const sessionEventRoutes: Route[] = [
     summary: "Send events into a session; they are durable when this answers",
     isRepeatable: true,
     handle: async ({ engine, params, body, header, token, newId, isResumed }) => {
-      const events = body.events.map(accepted).map((event) => ofTrace(event, header("traceparent")));
+      refuseWorkerEvents(token, body.events);
+      const events = body.events.map((event) => ofTrace(event, header("traceparent")));
       const ids = events.map((_, index) => newId("event", index));
       return { data: await engine.sessions.send(params.session_id, events, token.name, { ids, isResumed }) };
     },
@@ -59,14 +61,3 @@ function ofTrace(event: ClientEvent, traceparent: string | undefined): ClientEve
 }
 
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
-
-type SentEvent = BodyOutput<"sessions.events.send">["events"][number];
-type RefusedEvent = Extract<SentEvent, { type: keyof typeof REFUSED_CLIENT_EVENTS }>;
-
-const isRefused = (event: SentEvent): event is RefusedEvent => event.type in REFUSED_CLIENT_EVENTS;
-
-function accepted(event: SentEvent, index: number): ClientEvent {
-  if (!isRefused(event)) return event;
-  const reason = REFUSED_CLIENT_EVENTS[event.type];
-  throw new RequestError("invalid_request", `events[${index}].type: ${event.type} is refused: ${reason}.`);
-}

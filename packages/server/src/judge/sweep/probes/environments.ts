@@ -7,7 +7,6 @@ export const environments: Probes = {
   "beta.environments.create": {
     run: (client) => client.beta.environments.create({ name: "sweep" }),
     variants: {
-      "`self_hosted`": (client) => client.beta.environments.create({ name: "own", config: { type: "self_hosted" } }),
       "limited networking": (client) =>
         client.beta.environments.create({
           name: "limited",
@@ -24,7 +23,11 @@ export const environments: Probes = {
   },
   "beta.environments.update": {
     run: async (client) => client.beta.environments.update(await made(client, "before"), { name: "after" }),
-    variants: { "`env_local`": (client) => client.beta.environments.update("env_local", { name: "mine" }) },
+    variants: {
+      "`env_local`": (client) => client.beta.environments.update("env_local", { name: "mine" }),
+      "another `config.type`": async (client) =>
+        client.beta.environments.update(await made(client, "cloud"), { config: { type: "self_hosted" } }),
+    },
   },
   "beta.environments.list": (client) => client.beta.environments.list(),
   "beta.environments.delete": {
