@@ -60,10 +60,7 @@ export class ClaudeConversation implements Conversation {
   readonly #waiting = new Map<string, PromiseWithResolvers<void>>();
   #bootHooks: BootHooks | undefined;
   #child: Child | undefined;
-  /**
-   * Whether this process has completed a turn, so that its work is in the transcript. A turn finished by an earlier
-   * process does not count.
-   */
+  /** Whether this process, and not an earlier one, has completed a turn, so that its work is in the transcript. */
   #hasWorked = false;
   #expectsTurn: boolean;
   #turnEnd = Promise.withResolvers<void>();
@@ -304,11 +301,11 @@ export class ClaudeConversation implements Conversation {
     return message.type === "result" || (message.type === "system" && message.subtype === "informational");
   }
 
-  /** The turn had already ended in the earlier process, but its end was never reported, and its last answer perhaps not either. */
+  /** The turn had ended in the earlier process, which reported neither its end nor perhaps its last answer. */
   #endFinishedTurn(transcript: readonly TranscriptLine[]): void {
     this.#watchdog.rest();
     const { told } = this.#setup.goOn ?? {};
-    if (told) for (const answer of untoldAnswers(transcript, told)) this.#translate({ type: "untold", answer });
+    for (const answer of told ? untoldAnswers(transcript, told) : []) this.#translate({ type: "untold", answer });
     this.#tell([{ type: "turn_ended", outcome: { stop: "end_turn", stopDetails: null, reported: {} } }]);
   }
 

@@ -1,5 +1,5 @@
 import type { BrowserContextOptions, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { SETTINGS_PAGES } from "../../../settings/settings-pages.ts";
 import { accessibilityViolations, overflow } from "../accessibility-violations.ts";
 import type { PageStage } from "../page-stage.ts";
@@ -130,7 +130,11 @@ const panels: Record<string, string> = {
 const PHONE = { width: 390, height: 844 };
 /** The theme of the n-th page. The colours are the same everywhere, so each theme on half of the pages finds most faults. */
 type Theme = (n: number) => "light" | "dark";
-const screens: Record<string, { options: BrowserContextOptions; theme: Theme }> = {
+interface Screen {
+  options: BrowserContextOptions;
+  theme: Theme;
+}
+const screens: Record<string, Screen> = {
   "a desk and a narrow window": { options: {}, theme: (n) => (n % 2 === 0 ? "light" : "dark") },
   // Repeat every page and dialog.
   ...(inject("soak") && {
@@ -139,7 +143,64 @@ const screens: Record<string, { options: BrowserContextOptions; theme: Theme }> 
   }),
 };
 
-/** See `context-pages.extended.test.ts`. */
+/** Walks through pages in a window of its own, and collects all violations instead of stopping at the first. */
+class Walk {
+  readonly page: Page;
+  readonly #theme: Theme;
+  readonly #found: Record<string, string[]> = {};
+  #looked = 0;
+
+  constructor(page: Page, theme: Theme) {
+    this.page = page;
+    this.#theme = theme;
+  }
+
+  async look(name: string): Promise<void> {
+    const { page } = this;
+    const size = page.viewportSize()!;
+    const colorScheme = this.#theme(this.#looked++);
+    await page.emulateMedia({ colorScheme });
+    const here = await accessibilityViolations(page);
+    await page.setViewportSize(PHONE);
+    here.push(...(await overflow(page)).map((violation) => `in a narrow window, ${violation}`));
+    await page.setViewportSize(size);
+    if (here.length > 0) this.#found[`${name}, ${colorScheme}`] = here;
+  }
+
+  async go(name: string): Promise<void> {
+    const { page } = this;
+    const [path, ready] = places[name]!;
+    // Navigate like a link, through an empty page. A full page load per path takes ten times as long.
+    const nothing = page.getByText(NOTHING);
+    await page.evaluate(`history.pushState(null, "", "/nowhere/at-all")`);
+    await nothing.waitFor();
+    await page.evaluate(`history.pushState(null, "", ${JSON.stringify(path)})`);
+    if (ready !== NOTHING) await nothing.waitFor({ state: "detached" });
+    await page.locator("#main h1:visible").first().waitFor();
+    await page.locator("#main").getByText(ready).filter({ visible: true }).first().waitFor();
+  }
+
+  async visit(name: string): Promise<void> {
+    const isThere = await this.go(name).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) await this.look(name);
+    else this.#found[name] = [`It does not say ${places[name]![1]}.`];
+  }
+
+  expectNothing(): void {
+    expect(this.#found).toEqual({});
+    // Browsers log 4xx responses as errors; the page shows them itself.
+    const isOurs = (text: string): boolean => !/status of 40[014]|ERR_FAILED|dynamically imported/.test(text);
+    expect(stage.pageErrors().filter(isOurs)).toEqual([]);
+  }
+}
+
+const isOf = (...paths: RegExp[]): string[] =>
+  Object.keys(places).filter((name) => paths.some((path) => path.test(places[name]![0])));
+
+/** See `context-pages.extended.test.ts`. Several tests, because one would take longer than a test may. */
 export function testAccessibility(shared: () => PageStage): void {
   beforeAll(async () => {
     stage = shared();
@@ -147,75 +208,58 @@ export function testAccessibility(shared: () => PageStage): void {
   });
   afterAll(() => stage.reset());
 
-  // Run concurrently: each test mostly waits for the browser.
-  test.concurrent.each(Object.entries(screens))(
-    "every page and dialog is accessible and fits the screen: %s",
-    async (_, { options, theme }) => {
-      const page = await stage.openOwn(options);
-      const size = page.viewportSize()!;
-      const found: Record<string, string[]> = {};
-      let looked = 0;
-      const look = async (name: string): Promise<void> => {
-        const colorScheme = theme(looked++);
-        await page.emulateMedia({ colorScheme });
-        const here = await accessibilityViolations(page);
-        await page.setViewportSize(PHONE);
-        here.push(...(await overflow(page)).map((violation) => `in a narrow window, ${violation}`));
-        await page.setViewportSize(size);
-        if (here.length > 0) found[`${name}, ${colorScheme}`] = here;
-      };
-      const go = async (name: string): Promise<void> => {
-        const [path, ready] = places[name]!;
-        // Navigate like a link, through an empty page. A full page load per path takes ten times as long.
-        const nothing = page.getByText(NOTHING);
-        await page.evaluate(`history.pushState(null, "", "/nowhere/at-all")`);
-        await nothing.waitFor();
-        await page.evaluate(`history.pushState(null, "", ${JSON.stringify(path)})`);
-        if (ready !== NOTHING) await nothing.waitFor({ state: "detached" });
-        await page.locator("#main h1:visible").first().waitFor();
-        await page.locator("#main").getByText(ready).filter({ visible: true }).first().waitFor();
-      };
-      for (const name of Object.keys(places)) {
-        // Collect all violations instead of stopping at the first.
-        const isThere = await go(name).then(
-          () => true,
-          () => false,
-        );
-        if (isThere) await look(name);
-        else found[name] = [`It does not say ${places[name]![1]}.`];
-      }
-      for (const [name, { at, open }] of Object.entries(dialogs)) {
-        await go(at);
-        await open(page);
-        const over = page.locator("[role=dialog], [role=menu], .diff-widget-content").first();
-        await over.waitFor();
-        await look(name);
-        await page.keyboard.press("Escape");
-        await over.waitFor({ state: "detached" });
-      }
-      await go("a session that asks about an edit");
-      for (const [name, button] of Object.entries(panels)) {
-        await page.getByRole("button", { name: button }).click();
-        await page.getByRole("article").getByRole("textbox").first().waitFor();
-        await look(name);
-        await page.keyboard.press("Escape");
-        await page.getByRole("button", { name: button }).waitFor();
-      }
-      // Simulates a missing chunk, as after a server upgrade.
-      await page.route("**/assets/inbox-page*", (route) => route.abort());
-      await page.goto(`${stage.url}/inbox`);
-      await page.getByText("The page has been updated").waitFor();
-      await look("a page that broke");
-      await page.evaluate("localStorage.clear(); indexedDB.deleteDatabase('tandem')");
-      await page.goto(`${stage.url}/?signed-out`);
-      await page.getByText("This browser is not signed in.").waitFor();
-      await look("signing in");
+  describe.each(Object.entries(screens))("accessible and fitting the screen: %s", (_, { options, theme }) => {
+    const walk = async (steps: (walk: Walk) => Promise<void>): Promise<void> => {
+      // Without transitions, colours are final at once.
+      const made = new Walk(await stage.openOwn({ reducedMotion: "reduce", ...options }), theme);
+      await steps(made);
+      await made.page.context().close();
+      made.expectNothing();
+    };
 
-      expect(found).toEqual({});
-      // Browsers log 4xx responses as errors; the page shows them itself.
-      expect(
-        stage.pageErrors().filter((text) => !/status of 40[014]|ERR_FAILED|dynamically imported/.test(text)),
-      ).toEqual([]);
-    },
-  );
+    test("sessions, the inbox and pages that do not exist", () =>
+      walk(async (made) => {
+        for (const name of isOf(/^\/($|\?|sessions|compare|inbox|nowhere)/)) await made.visit(name);
+        // Simulates a missing chunk, as after a server upgrade.
+        await made.page.route("**/assets/inbox-page*", (route) => route.abort());
+        await made.page.goto(`${stage.url}/inbox`);
+        await made.page.getByText("The page has been updated").waitFor();
+        await made.look("a page that broke");
+      }));
+
+    test("the context", () =>
+      walk(async (made) => {
+        for (const name of isOf(/^\/context/)) await made.visit(name);
+      }));
+
+    test("settings, and signing in", () =>
+      walk(async (made) => {
+        for (const name of isOf(/^\/settings/)) await made.visit(name);
+        await made.page.evaluate("localStorage.clear(); indexedDB.deleteDatabase('tandem')");
+        await made.page.goto(`${stage.url}/?signed-out`);
+        await made.page.getByText("This browser is not signed in.").waitFor();
+        await made.look("signing in");
+      }));
+
+    test("dialogs, menus and panels of an approval", () =>
+      walk(async (made) => {
+        for (const [name, { at, open }] of Object.entries(dialogs)) {
+          await made.go(at);
+          await open(made.page);
+          const over = made.page.locator("[role=dialog], [role=menu], .diff-widget-content").first();
+          await over.waitFor();
+          await made.look(name);
+          await made.page.keyboard.press("Escape");
+          await over.waitFor({ state: "detached" });
+        }
+        await made.go("a session that asks about an edit");
+        for (const [name, button] of Object.entries(panels)) {
+          await made.page.getByRole("button", { name: button }).click();
+          await made.page.getByRole("article").getByRole("textbox").first().waitFor();
+          await made.look(name);
+          await made.page.keyboard.press("Escape");
+          await made.page.getByRole("button", { name: button }).waitFor();
+        }
+      }));
+  });
 }
