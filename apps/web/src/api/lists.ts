@@ -49,3 +49,13 @@ export const useModels = () =>
     queryFn: ({ signal }) => readAll(({ limit }) => api.call("models.list", { query: { limit }, signal })),
     staleTime: 300_000,
   });
+
+export const VAULTS_KEY = ["/v1/vaults"];
+
+/** Vaults that are not archived. */
+export const useVaults = () =>
+  useQuery({
+    queryKey: VAULTS_KEY,
+    queryFn: ({ signal }) => readAll((page) => api.call("vaults.list", { query: page, signal })),
+    staleTime: 30_000,
+  });

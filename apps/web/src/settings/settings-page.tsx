@@ -20,6 +20,7 @@ const PAGES: Readonly<Record<SettingsName, LazyExoticComponent<ComponentType>>> 
   trust: lazy(() => import("./trust-page.tsx")),
   credentials: lazy(() => import("./credentials-page.tsx")),
   mcp: lazy(() => import("./mcp-page.tsx")),
+  vaults: lazy(() => import("./vaults/vaults-page.tsx")),
   webhooks: lazy(() => import("./webhooks/webhooks-page.tsx")),
   notifications: lazy(() => import("./notifications-page.tsx")),
   tokens: lazy(() => import("./tokens-page.tsx")),

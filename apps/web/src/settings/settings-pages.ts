@@ -13,6 +13,7 @@ export const SETTINGS_PAGES = [
   { name: "trust", label: "Trust" },
   { name: "credentials", label: "Credentials" },
   { name: "mcp", label: "MCP servers" },
+  { name: "vaults", label: "Vaults" },
   { name: "webhooks", label: "Webhooks" },
   { name: "notifications", label: "Notifications" },
   { name: "tokens", label: "Tokens" },

@@ -232,13 +232,44 @@ test("sessions and deployments name vaults that exist and are not archived", asy
   });
 });
 
+test("webhooks announce changes of vaults and credentials", async () => {
+  const { webhooks } = stage.client.beta.organization;
+  const types = ["vault", "vault_credential"].flatMap((kind) =>
+    ["created", "archived", "deleted"].map((change) => `${kind}.${change}`),
+  );
+  const endpoint = await webhooks.create({ url: "http://127.0.0.1:9/", enabled_events: types as never });
+  const vault_id = await newVault();
+  const kept = await vaults().credentials.create(vault_id, { auth: variable("A") });
+  const gone = await vaults().credentials.create(vault_id, { auth: variable("B") });
+  await vaults().credentials.delete(gone.id, { vault_id });
+  await vaults().archive(vault_id);
+  await vaults().delete(vault_id);
+  const path = `/v1/organizations/webhooks/${endpoint.id}/deliveries?limit=100`;
+  const listed = async () => {
+    const { data } = await stage.client.get<unknown, { data: { type: string; resource_id: string }[] }>(path);
+    return data.map(({ type, resource_id: id }) => `${type} ${id}`).toSorted();
+  };
+  await expect.poll(listed).toEqual(
+    [
+      `vault.created ${vault_id}`,
+      `vault_credential.created ${kept.id}`,
+      `vault_credential.created ${gone.id}`,
+      `vault_credential.deleted ${gone.id}`,
+      `vault.archived ${vault_id}`,
+      `vault_credential.archived ${kept.id}`,
+      `vault.deleted ${vault_id}`,
+      `vault_credential.deleted ${kept.id}`,
+    ].toSorted(),
+  );
+  await webhooks.delete(endpoint.id);
+});
+
 test("no file and no line of the log contains a secret", async () => {
   const vault_id = await newVault("searched");
   for (const auth of [bearer("https://a.example.com"), oauth("https://b.example.com"), variable("SEARCHED")]) {
     const { id } = await vaults().credentials.create(vault_id, { auth });
     await vaults().credentials.update(id, { vault_id, display_name: "renamed" });
   }
-  await stage.session({ vault_ids: [vault_id] });
   const root = join(stage.database, "..");
   const entries = await readdir(root, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));

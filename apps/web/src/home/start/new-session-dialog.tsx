@@ -1,8 +1,8 @@
-import { EFFORTS, PERMISSION_MODES } from "@tandem/protocol";
+import { EFFORTS, PERMISSION_MODES, type Vault } from "@tandem/protocol";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type KeyboardEvent, useRef, useState } from "react";
-import { useAgents, useEnvironments, useModels } from "../../api/lists.ts";
+import { useAgents, useEnvironments, useModels, useVaults } from "../../api/lists.ts";
 import { useAttachments } from "../../prompt/use-attachments.ts";
 import { useCompletion } from "../../prompt/use-completion.ts";
 import { isNewSessionOpen, startDraft, takeTyped } from "../../state/new-session.ts";
@@ -28,6 +28,7 @@ export default function NewSessionDialog() {
   const [prompt, setPrompt] = useState(startDraft.current);
   const [saved, setSaved] = useState(lastOptions.current);
   const [agents, environments, models] = [useAgents(), useEnvironments(), useModels()];
+  const vaults = useVaults();
   const files = useAttachments();
   const input = useRef<HTMLTextAreaElement>(null);
   const places = environmentOptions(environments.data ?? []);
@@ -36,6 +37,8 @@ export default function NewSessionDialog() {
     // The last choice may no longer exist. That is known only once the list has loaded.
     agent: agents.isPending ? saved.agent : lastOrFirst(agents.data ?? [], saved.agent, ({ id }) => id),
     place: environments.isPending ? saved.place : lastOrFirst(places, saved.place, ({ value }) => value),
+    // A vault may have been archived since.
+    vaults: (saved.vaults ?? []).filter((id) => vaults.data?.some((vault) => vault.id === id) ?? true),
   };
   const set = (part: Partial<SessionOptions>): void => {
     setSaved({ ...choices, ...part });
@@ -164,9 +167,44 @@ export default function NewSessionDialog() {
               />
             )}
           </Field>
+          {vaults.data !== undefined && vaults.data.length > 0 && (
+            <VaultChoice vaults={vaults.data} chosen={choices.vaults ?? []} onChange={(ids) => set({ vaults: ids })} />
+          )}
         </div>
       </div>
     </Dialog>
+  );
+}
+
+/** If two vaults have a credential for the same server, the first chosen one counts. */
+function VaultChoice({
+  vaults,
+  chosen,
+  onChange,
+}: {
+  vaults: readonly Vault[];
+  chosen: readonly string[];
+  onChange: (ids: string[]) => void;
+}) {
+  return (
+    <fieldset className="sm:col-span-2">
+      <legend className="mb-1 text-sm font-medium text-ink-soft">Vaults</legend>
+      <div className="flex flex-wrap gap-x-4">
+        {vaults.map(({ id, display_name: name }) => (
+          <label key={id} className="flex min-h-7 items-center gap-2 text-sm pointer-coarse:min-h-10">
+            <input
+              type="checkbox"
+              className="size-4 accent-accent"
+              checked={chosen.includes(id)}
+              onChange={(event) =>
+                onChange(event.target.checked ? [...chosen, id] : chosen.filter((other) => other !== id))
+              }
+            />
+            {name}
+          </label>
+        ))}
+      </div>
+    </fieldset>
   );
 }
 

@@ -19,6 +19,8 @@ export interface SessionOptions {
   mode: string;
   /** The amount in dollars, as typed. */
   budget: string;
+  /** Ids of vaults whose credentials it may use. */
+  vaults?: readonly string[];
 }
 
 export const lastOptions = new StoredValue<SessionOptions>("tandem.start", {
@@ -85,6 +87,7 @@ export async function startSession(
         initial_events: [{ type: "user.message", content, tandem: { commands: true } }],
       }),
       metadata,
+      ...(choices.vaults && choices.vaults.length > 0 && { vault_ids: [...choices.vaults] }),
       ...(budget !== undefined && {
         budget: { type: "limit", max_list_cost: { amount: String(Math.round(budget * 100)), currency: "USD" } },
       }),

@@ -59,6 +59,48 @@ export function testSettings(shared: () => PageStage, hook: () => WebhookReceive
     expect(stage.pageErrors()).toEqual([]);
   });
 
+  test("stores a credential in a vault, never shows its secret, and gives the vault to a session", async () => {
+    const page = await stage.open("/settings/vaults");
+    const dialog = page.getByRole("dialog");
+    await page.getByText("No vaults yet").waitFor();
+    await page.getByRole("button", { name: "New vault" }).click();
+    await dialog.getByLabel("Name").fill("team");
+    await dialog.getByRole("button", { name: "Create" }).click();
+    await page.getByText("No credentials.").waitFor();
+    await page.getByRole("button", { name: "Add credential …" }).click();
+    await dialog.getByLabel("MCP server URL").fill("https://mcp.example.com/mcp");
+    expect(await dialog.getByLabel("Token").getAttribute("type")).toBe("password");
+    await dialog.getByLabel("Token").fill("s3cr3t-of-the-page");
+    await dialog.getByRole("button", { name: "Add", exact: true }).click();
+    const row = page.getByRole("listitem").filter({ hasText: "https://mcp.example.com/mcp" });
+    await row.getByText("not checked").waitFor();
+    await page.getByRole("button", { name: "Add credential …" }).click();
+    await dialog.getByLabel("Type").selectOption("environment_variable");
+    await dialog.getByLabel("Variable", { exact: true }).fill("API_KEY");
+    await dialog.getByLabel("Hosts").fill("api.example.com");
+    await dialog.getByLabel("Value").fill("s3cr3t-of-the-page");
+    await dialog.getByRole("button", { name: "Add", exact: true }).click();
+    await page.getByText("Variable, sent to api.example.com").waitFor();
+    expect(await page.content()).not.toContain("s3cr3t-of-the-page");
+    await page.getByRole("button", { name: "Archive API_KEY" }).click();
+    await dialog.getByRole("button", { name: "Archive" }).click();
+    await page.getByText("Variable, sent to api.example.com").waitFor({ state: "detached" });
+
+    await page.goto(stage.url);
+    await page.getByRole("button", { name: /^New session/ }).click();
+    await dialog.getByLabel("team").check();
+    await dialog.getByRole("button", { name: /^Start/ }).click();
+    await page.waitForURL(/sesn_/);
+    const session = /sesn_\w+/.exec(page.url())![0];
+    const { vault_ids: vaults } = await stage.api<{ vault_ids: string[] }>(`/v1/sessions/${session}`);
+    expect(vaults).toHaveLength(1);
+    await page.goto(`${stage.url}/settings/vaults`);
+    await page.getByRole("button", { name: "Delete …" }).click();
+    await dialog.getByRole("button", { name: "Delete" }).click();
+    await page.getByText("No vaults yet").waitFor();
+    expect(stage.pageErrors()).toEqual([]);
+  });
+
   test("shows models, prices and the billed credential, but no secret", async () => {
     const page = await stage.open(`/settings/models`);
     const { data } = await stage.api<{ data: { id: string; tandem: { price: { input: number } | null } }[] }>(

@@ -1,0 +1,117 @@
+import type { Vault } from "@tandem/protocol";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { api } from "../../api/client.ts";
+import { useVaults, VAULTS_KEY } from "../../api/lists.ts";
+import { Button } from "../../ui/button.tsx";
+import { Confirm } from "../../ui/confirm.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { Field, TextInput } from "../../ui/field.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { AddButton } from "../add-button.tsx";
+import { PageHead, Panel, Row, Rows } from "../panel.tsx";
+import { CredentialForm } from "./credential-form.tsx";
+import { CredentialRows } from "./credential-rows.tsx";
+
+type Ending = { vault: Vault; action: "archive" | "delete" };
+
+/** Vaults and their credentials. No answer of the server contains a secret, so none can be shown. */
+export default function VaultsPage() {
+  const queries = useQueryClient();
+  const list = useVaults();
+  const [isNew, setNew] = useState(false);
+  const [filled, setFilled] = useState<Vault>();
+  const [ending, setEnding] = useState<Ending>();
+  const reload = () => queries.invalidateQueries({ queryKey: VAULTS_KEY });
+  const verb = ending?.action === "delete" ? "Delete" : "Archive";
+  return (
+    <>
+      <PageHead title="Vaults" action={<AddButton onClick={() => setNew(true)}>New vault</AddButton>}>
+        Credentials that sessions may use: for MCP servers, and for programs in the sandbox. Secrets are encrypted and
+        never shown again.
+      </PageHead>
+      <Problem error={list.error} onRetry={() => void list.refetch()} className="mb-4" />
+      {list.data?.length === 0 && (
+        <Empty title="No vaults yet">Create a vault, add a credential, and choose the vault in a new session.</Empty>
+      )}
+      {list.data?.map((vault) => (
+        <Panel key={vault.id} title={vault.display_name} note={vault.id}>
+          <Rows>
+            <CredentialRows vault={vault.id} />
+            <Row>
+              <Button size="small" onClick={() => setFilled(vault)}>
+                Add credential …
+              </Button>
+              <Button size="small" onClick={() => setEnding({ vault, action: "archive" })}>
+                Archive …
+              </Button>
+              <Button look="quiet" size="small" onClick={() => setEnding({ vault, action: "delete" })}>
+                Delete …
+              </Button>
+            </Row>
+          </Rows>
+        </Panel>
+      ))}
+      {isNew && <NewVault onClose={() => setNew(false)} onCreated={reload} />}
+      {filled && <CredentialForm vault={filled} onClose={() => setFilled(undefined)} onAdded={reload} />}
+      <Confirm
+        isOpen={ending !== undefined}
+        onOpenChange={() => setEnding(undefined)}
+        title={`${verb} ${ending?.vault.display_name ?? ""}?`}
+        verb={verb}
+        act={async () => {
+          const params = { vault_id: ending?.vault.id ?? "" };
+          await (ending?.action === "delete"
+            ? api.call("vaults.delete", { params })
+            : api.call("vaults.archive", { params }));
+          await reload();
+        }}
+      >
+        {ending?.action === "delete"
+          ? "Deletes the vault with its credentials. This cannot be undone."
+          : "Deletes all its secrets and keeps the records. Running sessions lose the credentials; new sessions cannot use the vault."}
+      </Confirm>
+    </>
+  );
+}
+
+function NewVault({ onClose, onCreated }: { onClose: () => void; onCreated: () => Promise<void> }) {
+  const [name, setName] = useState("");
+  const create = useMutation({
+    mutationFn: () => api.call("vaults.create", { body: { display_name: name.trim() } }),
+    onSuccess: async () => {
+      await onCreated();
+      onClose();
+    },
+  });
+  const isReady = name.trim() !== "" && !create.isPending;
+  return (
+    <Dialog
+      isOpen
+      onOpenChange={onClose}
+      title="New vault"
+      size="narrow"
+      footer={
+        <Button look="primary" disabled={!isReady} onClick={() => create.mutate()}>
+          Create
+        </Button>
+      }
+    >
+      <form
+        className="space-y-3"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isReady) create.mutate();
+        }}
+      >
+        <Field label="Name" hint="Such as the person, team or project whose credentials it holds.">
+          {(ids) => (
+            <TextInput {...ids} maxLength={255} value={name} onChange={(event) => setName(event.target.value)} />
+          )}
+        </Field>
+        <Problem error={create.error} />
+      </form>
+    </Dialog>
+  );
+}
