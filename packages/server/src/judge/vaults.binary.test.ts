@@ -246,21 +246,23 @@ test("webhooks announce changes of vaults and credentials", async () => {
   await vaults().delete(vault_id);
   const path = `/v1/organizations/webhooks/${endpoint.id}/deliveries?limit=100`;
   const listed = async () => {
-    const { data } = await stage.client.get<unknown, { data: { type: string; resource_id: string }[] }>(path);
+    const { data } = await stage.client.get<{ data: { type: string; resource_id: string }[] }>(path);
     return data.map(({ type, resource_id: id }) => `${type} ${id}`).toSorted();
   };
-  await expect.poll(listed).toEqual(
-    [
-      `vault.created ${vault_id}`,
-      `vault_credential.created ${kept.id}`,
-      `vault_credential.created ${gone.id}`,
-      `vault_credential.deleted ${gone.id}`,
-      `vault.archived ${vault_id}`,
-      `vault_credential.archived ${kept.id}`,
-      `vault.deleted ${vault_id}`,
-      `vault_credential.deleted ${kept.id}`,
-    ].toSorted(),
-  );
+  await expect
+    .poll(listed)
+    .toEqual(
+      [
+        `vault.created ${vault_id}`,
+        `vault_credential.created ${kept.id}`,
+        `vault_credential.created ${gone.id}`,
+        `vault_credential.deleted ${gone.id}`,
+        `vault.archived ${vault_id}`,
+        `vault_credential.archived ${kept.id}`,
+        `vault.deleted ${vault_id}`,
+        `vault_credential.deleted ${kept.id}`,
+      ].toSorted(),
+    );
   await webhooks.delete(endpoint.id);
 });
 
