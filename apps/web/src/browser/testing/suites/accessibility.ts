@@ -189,11 +189,11 @@ class Walk {
     else this.#found[name] = [`It does not say ${places[name]![1]}.`];
   }
 
-  expectNothing(): void {
-    expect(this.#found).toEqual({});
-    // Browsers log 4xx responses as errors; the page shows them itself.
+  /** What was found, and errors of the page. Browsers log 4xx responses as errors; the page shows them itself. */
+  get violations(): Record<string, string[]> {
     const isOurs = (text: string): boolean => !/status of 40[014]|ERR_FAILED|dynamically imported/.test(text);
-    expect(stage.pageErrors().filter(isOurs)).toEqual([]);
+    const errors = stage.pageErrors().filter(isOurs);
+    return { ...this.#found, ...(errors.length > 0 && { errors }) };
   }
 }
 
@@ -209,40 +209,46 @@ export function testAccessibility(shared: () => PageStage): void {
   afterAll(() => stage.reset());
 
   describe.each(Object.entries(screens))("accessible and fitting the screen: %s", (_, { options, theme }) => {
-    const walk = async (steps: (walk: Walk) => Promise<void>): Promise<void> => {
+    const walk = async (steps: (walk: Walk) => Promise<void>): Promise<Record<string, string[]>> => {
       // Without transitions, colours are final at once.
       const made = new Walk(await stage.openOwn({ reducedMotion: "reduce", ...options }), theme);
       await steps(made);
       await made.page.context().close();
-      made.expectNothing();
+      return made.violations;
     };
 
-    test("sessions, the inbox and pages that do not exist", () =>
-      walk(async (made) => {
+    test("sessions, the inbox and pages that do not exist", async () => {
+      const violations = await walk(async (made) => {
         for (const name of isOf(/^\/($|\?|sessions|compare|inbox|nowhere)/)) await made.visit(name);
         // Simulates a missing chunk, as after a server upgrade.
         await made.page.route("**/assets/inbox-page*", (route) => route.abort());
         await made.page.goto(`${stage.url}/inbox`);
         await made.page.getByText("The page has been updated").waitFor();
         await made.look("a page that broke");
-      }));
+      });
+      expect(violations).toEqual({});
+    });
 
-    test("the context", () =>
-      walk(async (made) => {
+    test("the context", async () => {
+      const violations = await walk(async (made) => {
         for (const name of isOf(/^\/context/)) await made.visit(name);
-      }));
+      });
+      expect(violations).toEqual({});
+    });
 
-    test("settings, and signing in", () =>
-      walk(async (made) => {
+    test("settings, and signing in", async () => {
+      const violations = await walk(async (made) => {
         for (const name of isOf(/^\/settings/)) await made.visit(name);
         await made.page.evaluate("localStorage.clear(); indexedDB.deleteDatabase('tandem')");
         await made.page.goto(`${stage.url}/?signed-out`);
         await made.page.getByText("This browser is not signed in.").waitFor();
         await made.look("signing in");
-      }));
+      });
+      expect(violations).toEqual({});
+    });
 
-    test("dialogs, menus and panels of an approval", () =>
-      walk(async (made) => {
+    test("dialogs, menus and panels of an approval", async () => {
+      const violations = await walk(async (made) => {
         for (const [name, { at, open }] of Object.entries(dialogs)) {
           await made.go(at);
           await open(made.page);
@@ -260,6 +266,8 @@ export function testAccessibility(shared: () => PageStage): void {
           await made.page.keyboard.press("Escape");
           await made.page.getByRole("button", { name: button }).waitFor();
         }
-      }));
+      });
+      expect(violations).toEqual({});
+    });
   });
 }
