@@ -48,6 +48,7 @@ import { RepositoryTokens } from "./mounts/repository-tokens.ts";
 import { SessionMounts } from "./mounts/session-mounts.ts";
 import { TurnQuota } from "./quotas/turn-quota.ts";
 import { openCommandSandbox } from "./process/program-sandbox.ts";
+import { prunePackages } from "./process/environment-packages.ts";
 import { sweepSocketFolders } from "./process/socket-folder.ts";
 import { resolveTools, hostAccount } from "@tandem/policy";
 import { KeptRules } from "./rules/kept-rules.ts";
@@ -129,7 +130,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     note,
     sessionOf: async (id) => ruledSession(await store.sessions.get(id), id, settings),
     resolveFolder: (folder) => roots.resolve(folder),
-    networkingOf: (environment) => environments.networkingOf(environment),
+    environmentOf: (environment) => environments.forProcess(environment),
   });
   const killSwitch = new KillSwitch(store.records, settings.clock);
   const spending = settings.spending ?? unlimited(settings.roots[0]!);
@@ -356,6 +357,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
       // An orphaned Claude Code process must end before its session is taken over.
       await settings.sweep();
       await sweepSocketFolders();
+      void prunePackages(stateFolder, settings.clock.now()).catch(() => undefined);
       audit.start();
       turns.start(store.events);
       await actors.start();

@@ -60,6 +60,7 @@ beforeAll(async () => {
     sandbox: { mode: "require" },
     openHosts: async () => ({
       networking: { type: "default" },
+      packages: [],
       isAllowed: () => false,
       refused: ({ host, message, fix }) => ({
         type: "tandem.sandbox_violation",

@@ -35,7 +35,7 @@ const open = (): HostGrants =>
     note: async (note) => void notes.push(note),
     sessionOf: async () => ids(),
     resolveFolder: async (folder) => folder,
-    networkingOf: async () => ({ type: "default" }),
+    environmentOf: async () => ({ networking: { type: "default" }, packages: [] }),
   });
 const https = (host: string) => ({ host, port: 443 });
 const refusal = (host: string, port = 443): EgressRefusal => ({

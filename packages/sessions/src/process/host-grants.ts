@@ -54,6 +54,8 @@ export type SessionNetworking =
 /** The hosts of one process of a session: its environment's networking, and what people allowed beyond it. */
 export interface SessionHosts {
   networking: SessionNetworking;
+  /** npm packages of the environment. */
+  packages: readonly string[];
   /** Reads the current grants, so that a new one counts for the next connection. */
   isAllowed: HostFilter;
   /** Records a refusal. Returns the event to log, for the first one of each host. */
@@ -69,7 +71,7 @@ interface HostGrantsOptions {
   sessionOf: (id: string) => Promise<{ folder: string }>;
   /** The real path of a folder that sessions may work in. */
   resolveFolder: (folder: string) => Promise<string>;
-  networkingOf: (environment: string) => Promise<SessionNetworking>;
+  environmentOf: (environment: string) => Promise<Pick<SessionHosts, "networking" | "packages">>;
 }
 
 /** Grants are in the store, so that they survive restarts and count in all processes of a fleet. */
@@ -84,15 +86,15 @@ export class HostGrants implements SandboxHosts {
 
   /** Call it before a process of the session starts. */
   async open(session: { id: string; folder: string; environmentId: string }): Promise<SessionHosts> {
-    const { clock, networkingOf, records } = this.#options;
-    const [folders, networking] = await Promise.all([
+    const { clock, environmentOf, records } = this.#options;
+    const [folders, environment] = await Promise.all([
       this.#foldersOf(session.folder),
-      networkingOf(session.environmentId),
+      environmentOf(session.environmentId),
       this.#read(),
     ]);
     const counts = new Map<string, number>();
     return {
-      networking,
+      ...environment,
       isAllowed: (target) => {
         // While the store is unreachable, the known grants count.
         if (clock.monotonic() - this.#readAt > FRESH_MS) void this.#read().catch(() => undefined);

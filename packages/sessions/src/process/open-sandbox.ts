@@ -42,7 +42,8 @@ export async function openSandbox(
   const choice = await sandboxFor(settings.sandbox ?? { mode: "off" }, settings.hostVariables);
   const granted = await settings.openHosts?.(row);
   const without = (sandbox: ConversationSandbox, reason: string): { sandbox: ConversationSandbox } => {
-    if (granted?.networking.type === "limited") throw cannotLimit(reason);
+    if (granted?.networking.type === "limited") throw cannotLimit("limits the network", "enforce it", reason);
+    if (granted?.packages.length) throw cannotLimit("has packages", "install them", reason);
     if (around.vaultVariables) throw cannotInject(reason);
     return { sandbox };
   };
@@ -57,9 +58,10 @@ export async function openSandbox(
   const { vaultVariables } = around;
   if (vaultVariables && choice.wall.socat === undefined) throw cannotInject(NO_NETWORK);
   // Imported lazily: commands that only read sessions start faster without it.
-  const [{ openSessionSandbox }, { sessionHosts }] = await Promise.all([
+  const [{ openSessionSandbox }, { sessionHosts }, { mountPackages }] = await Promise.all([
     import("./session-sandbox.ts"),
     import("./session-hosts.ts"),
+    import("./environment-packages.ts"),
   ]);
   const configured = sessionHosts(row, settings, granted?.networking);
   configured.catch(() => {});
@@ -69,6 +71,7 @@ export async function openSandbox(
     ...(around.besides !== undefined && { besides: around.besides }),
     wall: choice.wall,
     credential,
+    packages: await mountPackages(row, settings, granted?.packages ?? []),
     ...(around.gateway && { gateway: around.gateway }),
     isAllowed,
     ...(vaultVariables && { vaultVariables }),
@@ -88,11 +91,11 @@ export async function openSandbox(
 }
 
 /** The environment was created where a sandbox could enforce its limits. */
-const cannotLimit = (reason: string): RequestError =>
+const cannotLimit = (what: string, deed: string, reason: string): RequestError =>
   new RequestError(
     "unavailable",
-    `The environment limits the network, and only the sandbox can enforce it: ${reason.replace(/\.$/, "")}.`,
-    { fix: "Turn the sandbox on (`tandem sandbox`), or use an environment with unrestricted networking." },
+    `The environment ${what}, and only the sandbox can ${deed}: ${reason.replace(/\.$/, "")}.`,
+    { fix: "Turn the sandbox on (`tandem sandbox`), or use another environment." },
   );
 
 /** The plain value must not reach programs of a session. */

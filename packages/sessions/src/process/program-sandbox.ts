@@ -46,6 +46,8 @@ export async function openProgramSandbox(
     /** Besides the hosts that a person allowed for the session. */
     isAllowed: (networking: SessionNetworking | undefined) => Promise<HostFilter>;
     network?: Pick<SandboxSettings, "credentials" | "services" | "sshAgent">;
+    /** Mounts the packages of the session's environment. */
+    hasPackages?: boolean;
     write: (events: SessionEventBody[]) => void;
   },
 ): Promise<ProgramSandbox | undefined> {
@@ -78,6 +80,8 @@ export async function openProgramSandbox(
     choice.wall.socat === undefined
       ? NO_NETWORK
       : await openNetwork(sockets.path, { hostVariables, sandbox }, opened, rules);
+  const names = program.hasPackages ? (granted?.packages ?? []) : [];
+  const packages = await (await import("./environment-packages.ts")).mountPackages(row, settings, names);
   const mounts = sessionMounts({
     folder: program.folder,
     home: home.at,
@@ -89,14 +93,14 @@ export async function openProgramSandbox(
   });
   const plan: SandboxPlan = {
     home,
-    mounts: [...mounts, ...(program.last ?? []), ...network.mounts],
+    mounts: [...mounts, ...(program.last ?? []), ...packages.mounts, ...network.mounts],
     sockets: network.sockets,
     relays: network.relays,
     limits: { processes: PROCESSES, ...settings.sandbox?.limits, tmpMb: TMP_MB },
     ...(user && { user }),
   };
   if (user) letUserReach({ user, base: stateFolder, owned: [home.from], given: [], read: [] });
-  const variables = { HOME: home.at, TMPDIR: "/tmp", ...network.variables };
+  const variables = { HOME: home.at, TMPDIR: "/tmp", ...packages.variables, ...network.variables };
   const owned = opened.move();
   return { plan, variables, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
@@ -113,6 +117,7 @@ export async function openCommandSandbox(
     extra: asMounts(settings.sandbox?.mounts ?? []),
     isAllowed: async (networking) => (await import("./session-hosts.ts")).sessionHosts(row, settings, networking),
     network: settings.sandbox ?? {},
+    hasPackages: true,
     write,
   });
 }

@@ -20,6 +20,7 @@ import type { SessionRow } from "@tandem/storage";
 import { removeTree } from "@tandem/workspace";
 import type { GatewayWatch } from "../budgets/side-requests.ts";
 import type { ProcessSettings } from "./process-settings.ts";
+import type { MountedPackages } from "./environment-packages.ts";
 import { giveFolder } from "./give-folder.ts";
 import { exposePorts, NO_NETWORK, openNetwork } from "./sandbox-network.ts";
 import { sandboxFolder } from "./sandbox-folder.ts";
@@ -52,6 +53,7 @@ export async function openSessionSandbox(
     wall: WallOn;
     credential: Credential;
     isAllowed: HostFilter;
+    packages: MountedPackages;
     /** For a process besides the session's own: the name of its folder, which is deleted with the sandbox. */
     besides?: string;
     /** Of the session's vaults. */
@@ -124,7 +126,7 @@ export async function openSessionSandbox(
   });
   const plan: SandboxPlan = {
     home,
-    mounts: [...mounts, ...network.mounts, ...servers.mounts],
+    mounts: [...mounts, ...around.packages.mounts, ...network.mounts, ...servers.mounts],
     sockets: [{ from: api, at: API_SOCKET }, ...network.sockets],
     // With a socket for the API, Claude Code uses no port before the model has answered.
     relays: usesPort
@@ -142,6 +144,7 @@ export async function openSessionSandbox(
       ? { ANTHROPIC_BASE_URL: `http://127.0.0.1:${API_PORT}` }
       : { ANTHROPIC_UNIX_SOCKET: API_SOCKET, ANTHROPIC_BASE_URL: "http://localhost" }),
     ...(standIn.isFirstParty && { _CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL: "1" }),
+    ...around.packages.variables,
     ...network.variables,
   };
   const state: SandboxState = {

@@ -1,4 +1,4 @@
-import type { Environment } from "@tandem/protocol";
+import type { Environment, EnvironmentConfigParams } from "@tandem/protocol";
 import { expect, test } from "vitest";
 import { changeConfig, checkMcpServers, DEFAULT_CONFIG } from "./environment-config.ts";
 
@@ -43,6 +43,26 @@ test("packages that would change this machine are refused", async () => {
   await expect(wanted({ apt: ["curl"] })).rejects.toThrow("change the system of this machine");
   await expect(wanted({ pip: ["numpy"] })).rejects.toThrow("config.packages.pip");
   expect(await wanted({ apt: [], npm: null })).toEqual(DEFAULT_CONFIG);
+});
+
+test("packages of npm need the sandbox, and a network that reaches the registry", async () => {
+  const npm = ["prettier@^3", "@types/node"];
+  const wanted = (packages: object, networking?: object, sandbox: () => Promise<{ on: boolean }> = on) =>
+    changeConfig(DEFAULT_CONFIG, { type: "cloud", packages, networking } as EnvironmentConfigParams, sandbox);
+  expect(await wanted({ npm })).toMatchObject({ packages: { npm, pip: [] } });
+  await expect(wanted({ npm }, undefined, off)).rejects.toThrow("config.packages: only the sandbox");
+  await expect(wanted({ npm }, { type: "limited" })).rejects.toThrow("set allow_package_managers");
+  expect(await wanted({ npm }, { type: "limited", allow_package_managers: true })).toMatchObject({ packages: { npm } });
+  for (const name of [
+    "--global",
+    "../x",
+    "git+https://example.com/x.git",
+    "https://example.com/x.tgz",
+    "a b",
+    "file:x",
+  ]) {
+    await expect(wanted({ npm: [name] })).rejects.toThrow("config.packages.npm[0]");
+  }
 });
 
 test("an MCP server must be within the limits of the network", async () => {

@@ -40,10 +40,16 @@ export async function changeConfig(
     });
   }
   if (params.type === "self_hosted" || current.type === "self_hosted") return current;
-  refusePackages(params.packages ?? {});
+  const packages = changePackages(current.packages, params.packages);
   const networking = params.networking ? changeNetworking(current.networking, params.networking) : current.networking;
   if (networking.type === "limited") await requireSandbox("config.networking", sandbox);
-  return { ...current, networking };
+  if (packages.npm.length > 0) {
+    await requireSandbox("config.packages", sandbox);
+    if (networking.type === "limited" && !networking.allow_package_managers) {
+      throw invalid("config.packages: limited networking does not reach the registry; set allow_package_managers");
+    }
+  }
+  return { ...current, networking, packages };
 }
 
 function changeNetworking(
@@ -75,17 +81,27 @@ function checkHosts(hosts: readonly string[]): void {
   }
 }
 
-/** Sessions work on the owner's machine: its system must not change, and other managers write outside of the session. */
-function refusePackages(packages: NonNullable<CloudParams["packages"]>): void {
-  const wanted = Object.entries(packages).find(([, names]) => Array.isArray(names) && names.length > 0);
-  if (!wanted) return;
-  const [manager] = wanted;
-  const why =
-    manager === "apt"
-      ? "apt would change the system of this machine; install the packages yourself"
-      : "Tandem installs no packages; the agent can install them in its sandbox";
-  throw invalid(`config.packages.${manager}: ${why}`);
+/** Sessions work on the owner's machine, whose system must not change. Only npm installs into a folder that is mounted. */
+function changePackages(current: CloudConfig["packages"], params: CloudParams["packages"]): CloudConfig["packages"] {
+  const { npm, type: _, ...others } = params ?? {};
+  const wanted = Object.entries(others).find(([, names]) => Array.isArray(names) && names.length > 0);
+  if (wanted) {
+    const [manager] = wanted;
+    const why =
+      manager === "apt"
+        ? "apt would change the system of this machine; install the packages yourself"
+        : "Tandem installs packages of npm only; the agent can install others in its sandbox";
+    throw invalid(`config.packages.${manager}: ${why}`);
+  }
+  const wrong = (npm ?? []).findIndex((name) => !NPM_PACKAGE.test(name));
+  if (wrong !== -1) {
+    throw invalid(`config.packages.npm[${wrong}]: expected a name of the registry, such as prettier or prettier@3`);
+  }
+  return npm ? { ...current, npm } : current;
 }
+
+/** A name with a version, a range or a tag. No address, path or option. */
+const NPM_PACKAGE = /^(?:@[a-z0-9][\w.-]*\/)?[a-z0-9][\w.-]*(?:@[\w.^~<>=|*+-]+)?$/i;
 
 async function requireSandbox(what: string, sandbox: () => Promise<SandboxState>): Promise<void> {
   const { on, reason = "", fix } = await sandbox();

@@ -146,13 +146,10 @@ export class EnvironmentCatalogue implements Environments {
   }
 
   /** For a session's process. A session keeps the environment of its creation, also when that is archived or deleted. */
-  async networkingOf(id: string): Promise<SessionNetworking> {
+  async forProcess(id: string): Promise<{ networking: SessionNetworking; packages: readonly string[] }> {
     const found = id === LOCAL_ENVIRONMENT ? undefined : await this.#store.get(id);
-    if (found?.config.type === "cloud" && found.config.networking.type === "limited") {
-      const { allowed_hosts: hosts, allow_package_managers: packageManagers } = found.config.networking;
-      return { type: "limited", hosts, packageManagers };
-    }
-    return { type: found?.tandem?.networking === "explicit" ? "unrestricted" : "default" };
+    const packages = found?.config.type === "cloud" ? found.config.packages.npm : [];
+    return { networking: networkingOf(found), packages };
   }
 
   async #own(id: string): Promise<Environment> {
@@ -215,3 +212,11 @@ const invalid = (message: string): RequestError =>
     `${message}.`,
     message.startsWith("metadata") ? { detail: "invalid_metadata" } : {},
   );
+
+function networkingOf(environment: Environment | undefined): SessionNetworking {
+  if (environment?.config.type === "cloud" && environment.config.networking.type === "limited") {
+    const { allowed_hosts: hosts, allow_package_managers: packageManagers } = environment.config.networking;
+    return { type: "limited", hosts, packageManagers };
+  }
+  return { type: environment?.tandem?.networking === "explicit" ? "unrestricted" : "default" };
+}
