@@ -32,6 +32,5 @@ export { writeInside } from "./write-inside.ts";
 export { copyIncluded, type Copied } from "./copy-included.ts";
 export { mergeWorktree, undoMerge, type Merge, type Person } from "./merge-worktree.ts";
 export { PortBlocks, type PortBlock } from "./port-blocks.ts";
-export { runSetup } from "./run-setup.ts";
 export { findUnsaved, isSaved, readPrepared, type Prepared, type UnsavedWork } from "./unsaved-work.ts";
 export { applyPatch, readWorktreePatch, type WorktreePatch } from "./worktree-patch.ts";

@@ -1,16 +1,14 @@
 import { mkdir, readdir, readFile, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { once } from "node:events";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { copyIncluded } from "./copy-included.ts";
 import { PortBlocks } from "./port-blocks.ts";
-import { runSetup } from "./run-setup.ts";
 import { asUser, commitAll } from "./testing/commit.ts";
 import { temporaryFolder } from "./testing/temporary-folder.ts";
 import { findUnsaved, isSaved, readPrepared } from "./unsaved-work.ts";
 import { createWorktree, removeWorktree } from "./worktree.ts";
 
-const variables = { PATH: process.env["PATH"] ?? "" };
 const exists = (path: string): Promise<boolean> =>
   stat(path).then(
     () => true,
@@ -89,46 +87,6 @@ describe("copyIncluded", () => {
     }
     const { folder } = await tree.add();
     await expect(copyIncluded(tree.at("repo"), folder, ["big/"])).rejects.toMatchObject({ code: "too_large" });
-  });
-});
-
-describe("runSetup", () => {
-  it("runs in the folder with the given variables and returns its output", async () => {
-    await using tree = await temporaryFolder();
-    const command = "pwd; echo $TANDEM_PORT; echo to-stderr >&2; env | grep -c HOME || true";
-    const output = await runSetup({
-      command,
-      folder: tree.path,
-      timeoutMs: 20_000,
-      variables: { ...variables, TANDEM_PORT: "20010" },
-    });
-    expect(output.split("\n")).toEqual(expect.arrayContaining([tree.path, "20010", "to-stderr", "0"]));
-  });
-
-  it("fails with the last lines of its output", async () => {
-    await using tree = await temporaryFolder();
-    const command = "for i in $(seq 1 100); do echo line $i; done; exit 3";
-    const failed = runSetup({ command, folder: tree.path, timeoutMs: 20_000, variables });
-    await expect(failed).rejects.toMatchObject({
-      code: "conflict",
-      message: expect.stringMatching(/ended with 3.*line 100$/s),
-    });
-    await expect(failed).rejects.not.toMatchObject({ message: expect.stringContaining("line 80\n") });
-  });
-
-  it.each([
-    ["that takes too long", "echo $$ > pid; tail -F /dev/null", 2_000, true],
-    ["that leaves something running", "tail -F /dev/null & echo $! > pid", 20_000, false],
-  ])("kills all processes of a command %s", async (_, command, timeoutMs, fails) => {
-    await using tree = await temporaryFolder();
-    const told: string[] = [];
-    const ledger = { add: () => told.push("add"), remove: () => told.push("remove") };
-    const run = runSetup({ command, folder: tree.path, timeoutMs, variables, ledger });
-    if (fails) await expect(run).rejects.toMatchObject({ message: expect.stringContaining("took longer than 2 s") });
-    else await run;
-    const pid = Number(await readFile(tree.at("pid"), "utf8"));
-    await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow("ESRCH"), 10_000);
-    expect(told).toEqual(["add", "remove"]);
   });
 });
 

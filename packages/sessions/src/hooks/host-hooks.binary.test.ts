@@ -1,17 +1,17 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { HookConfig } from "@tandem/protocol";
-import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, inject, onTestFinished, test } from "vitest";
 import { escaping } from "../testing/escaping.ts";
 import { HostHooks } from "./host-hooks.ts";
 import { pinHooks } from "./pin-hooks.ts";
 
 let root: string;
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), "tandem-hooks-"));
+  root = await realpath(await mkdtemp(join(tmpdir(), "tandem-hooks-")));
 });
 afterEach(() => rm(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }));
 
@@ -38,7 +38,6 @@ describe("a command hook", () => {
   test("gets the call on stdin, and a reduced environment", async () => {
     const said = await ask([shell(`cat > asked.json; env > env.txt; ${say({ context: "$(pwd)" })}`)]);
     expect(said).toMatchObject({ allow: true, events: [{ outcome: "changed", hook: "guard" }] });
-    const { readFile } = await import("node:fs/promises");
     expect(JSON.parse(await readFile(join(root, "asked.json"), "utf8"))).toEqual({
       on: "beforeTool",
       session_id: "sess_1",
@@ -46,6 +45,25 @@ describe("a command hook", () => {
     });
     const variables = await readFile(join(root, "env.txt"), "utf8");
     expect(variables).not.toMatch(/sk-ant|SECRET/);
+  });
+
+  test("runs no program that an agent has planted: relative entries of PATH and those in the folder do not count", async () => {
+    for (const folder of ["node_modules/.bin", "bin"]) {
+      await mkdir(join(root, folder), { recursive: true });
+      await writeFile(join(root, folder, "guard"), "#!/bin/sh\ntouch planted\n", { mode: 0o755 });
+    }
+    await symlink(join(root, "bin"), `${root}-link`);
+    onTestFinished(() => rm(`${root}-link`));
+    const path = [join(root, "node_modules/.bin"), "node_modules/.bin", ".", `${root}-link`, process.env["PATH"] ?? ""];
+    const place = { ...run(), hostVariables: { PATH: path.join(":") } };
+    const bare = { ...shell(""), command: ["guard"] };
+    const inShell = shell(`guard; printf '%s' "$PATH" > path; printf '%s' "$TANDEM_FOLDER" > folder`);
+    const question = { on: "beforeTool", tool: "Bash", input: {}, about: {} } as const;
+    expect(await new HostHooks([bare]).ask(question, place)).toMatchObject({ allow: false });
+    await new HostHooks([inShell]).ask(question, place);
+    expect(await readdir(root)).not.toContain("planted");
+    expect(await readFile(join(root, "path"), "utf8")).toBe(process.env["PATH"]);
+    expect(await readFile(join(root, "folder"), "utf8")).toBe(root);
   });
 
   test("does not delay the turn by leaving a process that holds its output", async () => {
@@ -71,7 +89,6 @@ describe("a command hook", () => {
     const second = shell(`cat > seen.json`);
     const said = await ask([first, second]);
     expect(said).toMatchObject({ allow: true, input: { command: "ls -l" } });
-    const { readFile } = await import("node:fs/promises");
     expect(await readFile(join(root, "seen.json"), "utf8")).toContain("ls -l");
   });
 

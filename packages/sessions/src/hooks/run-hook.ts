@@ -1,5 +1,7 @@
-import { join } from "node:path";
+import { realpathSync } from "node:fs";
+import { delimiter, isAbsolute, join, resolve } from "node:path";
 import type { HookConfig } from "@tandem/protocol";
+import { isInside } from "@tandem/workspace";
 import { processEnd } from "../host/process-end.ts";
 import { checkPinned, type PinnedHook } from "./pin-hooks.ts";
 
@@ -32,7 +34,14 @@ async function runCommand({ command = [] }: HookConfig, question: string, run: H
   // Imported lazily: commands that only read sessions start faster without it.
   const { inheritedVariables, OwnedProcess, ProcessLedger } = await import("@tandem/claude-code");
   const [program = "", ...args] = command;
-  const env = inheritedVariables(run.hostVariables);
+  const inherited = inheritedVariables(run.hostVariables);
+  const env = {
+    ...inherited,
+    TANDEM_FOLDER: run.folder,
+    PATH: pathOutside(inherited["PATH"] ?? "", run.folder),
+    // Python would import modules from the working folder.
+    PYTHONSAFEPATH: "1",
+  };
   const ledger = new ProcessLedger(join(run.stateFolder, "processes"));
   const owned = new OwnedProcess(ledger, { command: program, args, cwd: run.folder, env });
   const child = owned.process;
@@ -55,6 +64,23 @@ async function runCommand({ command = [] }: HookConfig, question: string, run: H
     return said;
   } finally {
     run.signal.removeEventListener("abort", kill);
+  }
+}
+
+/**
+ * The entries of PATH that the agent cannot write to. `npx` and `npm run` put `node_modules/.bin` of the project in front, where an agent
+ * could plant a program that a hook then runs outside of the sandbox.
+ */
+function pathOutside(path: string, folder: string): string {
+  const entries = path.split(delimiter).filter(isAbsolute);
+  return entries.filter((entry) => ![entry, realPath(entry)].some((each) => isInside(folder, each))).join(delimiter);
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return resolve(path);
   }
 }
 

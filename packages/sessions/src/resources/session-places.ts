@@ -61,17 +61,18 @@ export class SessionPlaces {
   ): Promise<string> {
     const { path, isolation, branch: branchKey, git } = ENVIRONMENT_METADATA;
     const { [path]: folder, [git]: remote } = environment.metadata;
+    const environmentId = environment.id;
     const branch = begin ?? environment.metadata[branchKey];
     const wanted = metadata[SESSION_METADATA.worktree];
     const name = wanted === undefined ? {} : { name: wanted };
     if (remote !== undefined) {
       const clone = await this.#clones.open(await this.checkRemote(remote));
-      return this.#maker.make(session, { ...clone, ...name, ...(branch !== undefined && { branch }) });
+      return this.#maker.make(session, { ...clone, ...name, environmentId, ...(branch !== undefined && { branch }) });
     }
     if (folder === undefined) return createScratchFolder(this.#scratch, session);
     const repository = await this.resolve(folder);
     if (environment.metadata[isolation] !== "worktree") return repository;
-    return this.#maker.make(session, { repository, ...name, ...(branch !== undefined && { branch }) });
+    return this.#maker.make(session, { repository, ...name, environmentId, ...(branch !== undefined && { branch }) });
   }
 
   /** Checks a remote. A local folder is accepted only if sessions may work there. */

@@ -1,5 +1,8 @@
 import { join } from "node:path";
 import { RequestError, type SessionId } from "@tandem/protocol";
+import { runShell } from "../commands/run-shell.ts";
+import type { ProgramSandbox, ProgramSession } from "../process/program-sandbox.ts";
+import { sandboxFolder } from "../process/sandbox-folder.ts";
 import {
   copyIncluded,
   createWorktree,
@@ -7,8 +10,8 @@ import {
   isSaved,
   PortBlocks,
   readPrepared,
+  removeTree,
   removeWorktree,
-  runSetup,
   type PortBlock,
 } from "@tandem/workspace";
 import { WorktreeRegistry, worktreeVariables } from "./worktree-registry.ts";
@@ -32,64 +35,96 @@ export const DEFAULT_WORKTREES: WorktreeSettings = {
   removeAtArchive: false,
 };
 
+/** Enough to diagnose a failure. */
+const SHOWN_LINES = 15;
+
+export interface WorktreeMakerParts {
+  stateFolder: string;
+  settings: WorktreeSettings;
+  hostVariables: Readonly<Record<string, string | undefined>>;
+  /** The sandbox of the setup command; undefined if there is to be none. */
+  openSandbox: (session: ProgramSession) => Promise<ProgramSandbox | undefined>;
+}
+
+interface WorktreeSource {
+  repository: string;
+  /** Of the session. Its networking counts for the setup. */
+  environmentId: string;
+  branch?: string;
+  name?: string;
+}
+
 /** Creates worktrees that can be built and run, and removes them completely. */
 export class WorktreeMaker {
   readonly book: WorktreeRegistry;
   readonly settings: WorktreeSettings;
   readonly #ports: PortBlocks;
-  readonly #variables: () => Promise<Record<string, string>>;
-  readonly #ledger: () => Promise<{ add(pid: number): void; remove(pid: number): void }>;
+  readonly #parts: WorktreeMakerParts;
 
-  constructor(parts: {
-    stateFolder: string;
-    settings: WorktreeSettings;
-    /** The setup command's environment, without credentials. */
-    variables: () => Promise<Record<string, string>>;
-    /** The ledger of processes that the next start ends if this process dies. */
-    ledger: () => Promise<{ add(pid: number): void; remove(pid: number): void }>;
-  }) {
+  constructor(parts: WorktreeMakerParts) {
+    this.#parts = parts;
     this.book = new WorktreeRegistry(join(parts.stateFolder, "worktrees"));
     this.settings = parts.settings;
     this.#ports = new PortBlocks(join(parts.stateFolder, "ports"));
-    this.#variables = parts.variables;
-    this.#ledger = parts.ledger;
   }
 
   /** Creates a worktree and returns its folder. A failed setup leaves nothing behind. */
-  async make(session: SessionId, from: { repository: string; branch?: string; name?: string }): Promise<string> {
-    const { copy, setup: command, setupTimeoutMs: timeoutMs } = this.settings;
+  async make(session: SessionId, { environmentId, ...from }: WorktreeSource): Promise<string> {
+    const { copy, setup: command } = this.settings;
     const made = await createWorktree({ ...from, into: this.book.folderOf(session) });
     const { folder, repository } = made;
     try {
       const ports = await this.#ports.take(folder, this.settings.ports);
       const { files, skipped } = await copyIncluded(repository, folder, copy);
-      let setup = null;
-      if (command !== undefined) {
-        const variables = { ...(await this.#variables()), ...worktreeVariables({ folder, repository, ports }) };
-        const output = await runSetup({ command, folder, variables, timeoutMs, ledger: await this.#ledger() });
-        setup = { command, output };
-      }
-      await this.book.put({
+      const record = {
         session,
         folder,
         repository,
         ports,
         skipped,
-        setup,
+        setup: null,
         branch: made.branch,
         from: made.from ?? null,
         commit: made.commit,
-        prepared: await readPrepared(folder),
         copied: files.length,
         merged: null,
         applied: null,
         createdAt: new Date().toISOString(),
-      });
+      };
+      if (command !== undefined) {
+        // The hosts that people allowed for the repository are found by the record.
+        await this.book.put({ ...record, prepared: {} });
+        const variables = worktreeVariables({ folder, repository, ports });
+        const output = await this.#setUp(command, { id: session, folder, environmentId }, variables);
+        await this.book.put({ ...record, setup: { command, output }, prepared: await readPrepared(folder) });
+      } else await this.book.put({ ...record, prepared: await readPrepared(folder) });
       return folder;
     } catch (error) {
       await this.drop(session, { discard: true });
+      await removeTree(sandboxFolder(this.#parts.stateFolder, session));
       throw error;
     }
+  }
+
+  /** Runs the setup command in the session's sandbox: it executes files of the repository. Returns the end of its output. */
+  async #setUp(command: string, session: ProgramSession, variables: Record<string, string>): Promise<string> {
+    const { stateFolder, hostVariables, openSandbox } = this.#parts;
+    const failed = (how: string, cause?: unknown): RequestError =>
+      new RequestError("conflict", `The setup of the worktree ${how}`, {
+        fix: "Fix worktrees.setup in tandem.yaml, or the program that it calls; it runs in a fresh worktree, in the sandbox.",
+        cause,
+      });
+    await using sandbox = await openSandbox(session);
+    const timeoutMs = this.settings.setupTimeoutMs;
+    const { folder } = session;
+    const run = await runShell(command, { folder, stateFolder, hostVariables, variables, sandbox, timeoutMs }).catch(
+      (error: unknown) => {
+        throw error instanceof RequestError ? failed(`failed: ${command}\n${error.message}`, error) : error;
+      },
+    );
+    if (run.exitCode === 0) return run.output;
+    const lines = run.output.trimEnd().split("\n").slice(-SHOWN_LINES).join("\n");
+    throw failed(`ended with ${run.exitCode ?? "a signal"}: ${command}\n${lines}`);
   }
 
   /** Fails with `conflict` for uncommitted work, unless it may be lost. The branch stays if it has commits. */

@@ -6,9 +6,12 @@ import type { Session } from "@tandem/protocol";
 import { reply, text, toolUse, type ModelRequest } from "@tandem/rehearsal";
 import { describe, expect, test } from "vitest";
 import { ALLOW_ALL, setEngineStage, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import { whyNoSandbox } from "../process/sandbox.ts";
+import type { SandboxSettings } from "../process/sandbox-settings.ts";
 import { DEFAULT_WORKTREES, type WorktreeSettings } from "./worktree-maker.ts";
 
 const run = promisify(execFile);
+const noSandbox = await whyNoSandbox(process.env);
 const PORTS = { from: 44_000, size: 4 };
 
 const exists = (path: string): Promise<boolean> =>
@@ -28,14 +31,14 @@ async function inRepository(stage: EngineStage, ...args: string[]): Promise<stri
   return (await run("git", [...who, ...args], { cwd: stage.folder, timeout: 30_000 })).stdout.trim();
 }
 
-async function open(stage: EngineStage, settings: Partial<WorktreeSettings> = {}) {
+async function open(stage: EngineStage, settings: Partial<WorktreeSettings> = {}, sandbox?: SandboxSettings) {
   await inRepository(stage, "init", "--quiet");
   await writeFile(join(stage.folder, "a.txt"), "one\n");
   await writeFile(join(stage.folder, ".gitignore"), ".env\nready\n");
   await inRepository(stage, "add", "--all");
   await inRepository(stage, "commit", "--quiet", "--message", "first");
   const worktrees = { ...DEFAULT_WORKTREES, ports: PORTS, ...settings };
-  const running = await stage.open({ worktrees });
+  const running = await stage.open({ worktrees, ...(sandbox && { sandbox }) });
   const environment = await running.engine.environments.create({
     name: "own worktrees",
     metadata: { "tandem.path": stage.folder, "tandem.isolation": "worktree" },
@@ -74,6 +77,22 @@ describe("a session in a worktree", () => {
     );
   });
 
+  test.skipIf(noSandbox !== undefined)(
+    `runs its setup in the session's sandbox${noSandbox === undefined ? "" : ` (${noSandbox})`}`,
+    async () => {
+      await using stage = await setEngineStage();
+      await writeFile(join(stage.root, "secret"), "of the host");
+      const setup = `cat '${join(stage.root, "secret")}' || echo hidden; echo made > ready; echo mine > ~/mine; git status --short`;
+      const { engine, begin } = await open(stage, { setup }, { mode: "require" });
+      const session = await begin();
+      const { folder, setup: done } = await engine.worktrees.status(session.id);
+      expect(done?.output).toContain("hidden");
+      expect(done?.output).not.toContain("of the host");
+      expect(await readFile(join(folder, "ready"), "utf8")).toBe("made\n");
+      expect(await exists(join(stage.root, "state", "sandboxes", session.id, "home", "mine"))).toBe(true);
+    },
+  );
+
   test("a failing setup fails the session with its last output and leaves nothing behind", async () => {
     await using stage = await setEngineStage();
     const { engine, begin } = await open(stage, { setup: "echo installing; echo no such package >&2; exit 4" });
@@ -83,6 +102,7 @@ describe("a session in a worktree", () => {
     });
     expect(await readdir(join(stage.root, "state", "worktrees"))).toEqual([]);
     expect(await readdir(join(stage.root, "state", "ports"))).toEqual([]);
+    expect(await readdir(join(stage.root, "state", "sandboxes")).catch(() => [])).toEqual([]);
     expect(await inRepository(stage, "branch", "--list", "tandem/*")).toBe("");
     expect((await engine.sessions.list({ limit: 5 })).data).toEqual([]);
   });
