@@ -20,6 +20,7 @@ import { refusedRoutes } from "./routes/server/refused-routes.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { METRICS_PATH, metricsResponse } from "../metrics/serve-metrics.ts";
 import type { DocsFiles } from "./page/docs-files.ts";
+import { LOGIN_RETURN_PATH, loginReturn } from "./page/login-return.ts";
 import type { PageFiles } from "./page/page-files.ts";
 import { CODES_PATH, readCodeParams, readSignIn, type SignIn, SIGN_IN_PATH, SIGN_OUT_PATH } from "./page/sign-in.ts";
 import type { StoreTrouble } from "./store-check.ts";
@@ -64,6 +65,10 @@ export function createApp(parts: {
 
   app.use(async (c, next) => {
     const { incoming, exchange } = c.env;
+    if (page && c.req.method === "GET" && c.req.path === LOGIN_RETURN_PATH) {
+      guard.checkHost(incoming.headers);
+      return loginReturn(new URL(c.req.url).searchParams);
+    }
     const origin = guard.check(incoming.headers);
     if (origin !== undefined) allowOrigin(c, origin);
     if (origin !== undefined && c.req.method === "OPTIONS") return preflight(incoming.headers);

@@ -108,7 +108,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     examples(
       vault(name, description)
         .argument("[credential]", "only this credential")
-        .option("--yes", "do not ask")
+        .option("--yes", "skip the confirmation")
         .action((its: string, credential: string | undefined, flags: { yes?: true }, self: Command) =>
           runner(self, (on) => remove(on, name, its, credential, flags.yes ?? false)),
         ),

@@ -11,8 +11,10 @@ import { Field, TextInput } from "../../ui/field.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { AddButton } from "../add-button.tsx";
 import { PageHead, Panel, Row, Rows } from "../panel.tsx";
+import { ConnectForm } from "./connect-form.tsx";
 import { CredentialForm } from "./credential-form.tsx";
 import { CredentialRows } from "./credential-rows.tsx";
+import { FinishLogin } from "./finish-login.tsx";
 
 type Ending = { vault: Vault; action: "archive" | "delete" };
 
@@ -22,6 +24,7 @@ export default function VaultsPage() {
   const list = useVaults();
   const [isNew, setNew] = useState(false);
   const [filled, setFilled] = useState<Vault>();
+  const [connected, setConnected] = useState<Vault>();
   const [ending, setEnding] = useState<Ending>();
   const reload = () => queries.invalidateQueries({ queryKey: VAULTS_KEY });
   const verb = ending?.action === "delete" ? "Delete" : "Archive";
@@ -31,6 +34,7 @@ export default function VaultsPage() {
         Credentials that sessions may use: for MCP servers, and for programs in the sandbox. Secrets are encrypted and
         never shown again.
       </PageHead>
+      <FinishLogin onConnected={reload} />
       <Problem error={list.error} onRetry={() => void list.refetch()} className="mb-4" />
       {list.data?.length === 0 && (
         <Empty title="No vaults yet">Create a vault, add a credential, and choose the vault in a new session.</Empty>
@@ -43,6 +47,9 @@ export default function VaultsPage() {
               <Button size="small" onClick={() => setFilled(vault)}>
                 Add credential …
               </Button>
+              <Button size="small" onClick={() => setConnected(vault)}>
+                Connect …
+              </Button>
               <Button size="small" onClick={() => setEnding({ vault, action: "archive" })}>
                 Archive …
               </Button>
@@ -53,6 +60,7 @@ export default function VaultsPage() {
           </Rows>
         </Panel>
       ))}
+      {connected && <ConnectForm vault={connected} onClose={() => setConnected(undefined)} />}
       {isNew && <NewVault onClose={() => setNew(false)} onCreated={reload} />}
       {filled && <CredentialForm vault={filled} onClose={() => setFilled(undefined)} onAdded={reload} />}
       <Confirm

@@ -21,13 +21,8 @@ export class EntranceGuard {
 
   /** Throws if the request is not allowed. Returns its foreign origin if the settings allow that. */
   check(headers: IncomingHttpHeaders): string | undefined {
-    const host = headers.host ?? "";
-    if (!this.#knowsHost(host)) {
-      throw new RequestError("forbidden", "The server does not go by this name.", {
-        fix: "Call it by an address of this machine, or allow the name in its settings.",
-      });
-    }
-    const { origin } = headers;
+    this.checkHost(headers);
+    const { origin, host = "" } = headers;
     if (origin !== undefined && this.#origins.has(origin)) return origin;
     const site = headers["sec-fetch-site"];
     const isForeign =
@@ -35,6 +30,14 @@ export class EntranceGuard {
       (site !== undefined && site !== "same-origin" && site !== "none");
     if (isForeign) throw new RequestError("forbidden", "Web pages of other origins are not let in.");
     return undefined;
+  }
+
+  /** Throws if the request is for another host. The only check for a page without effect that other sites may open. */
+  checkHost({ host = "" }: IncomingHttpHeaders): void {
+    if (this.#knowsHost(host)) return;
+    throw new RequestError("forbidden", "The server does not go by this name.", {
+      fix: "Call it by an address of this machine, or allow the name in its settings.",
+    });
   }
 
   #knowsHost(host: string): boolean {
