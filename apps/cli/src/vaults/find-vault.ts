@@ -28,6 +28,10 @@ export async function findVault(client: SessionsClient, idOrName: string): Promi
   return only(found, `vault ${idOrName}`, "List them with `tandem vaults list --all`.");
 }
 
+/** For `--vault`: the ids of vaults that are named by id or name, in the same order. */
+export const vaultIdsOf = (client: SessionsClient, named: readonly string[]): Promise<string[]> =>
+  Promise.all(named.map(async (each) => (await findVault(client, each)).id));
+
 /** By id, by name, or by its server or variable. */
 export async function findCredential(client: SessionsClient, vault: string, text: string): Promise<VaultCredential> {
   if (isId("vaultCredential", text)) return client.vaults.credentials.get(vault, text);

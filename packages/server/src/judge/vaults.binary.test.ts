@@ -211,6 +211,8 @@ test("sessions and deployments name vaults that exist and are not archived", asy
   const session = await create([used]);
   expect(session.vault_ids).toEqual([used, agents]);
   expect((await stage.client.beta.sessions.retrieve(session.id)).vault_ids).toEqual([used, agents]);
+  const fork = await stage.client.post<{ vault_ids: string[] }>(`/v1/sessions/${session.id}/fork`, { body: {} });
+  expect(fork.vault_ids).toEqual([used, agents]);
   await expect(stage.client.beta.sessions.update(session.id, { vault_ids: [used] })).rejects.toThrow(BadRequestError);
   const deployment = await stage.client.beta.deployments.create({
     name: "with vaults",

@@ -14,7 +14,8 @@ import type { Invocation } from "../../invocation.ts";
 import { openClient } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
-import { modeOption, subcommandsOf, type Registration } from "../registration.ts";
+import { vaultIdsOf } from "../../vaults/find-vault.ts";
+import { listOption, modeOption, subcommandsOf, type Registration } from "../registration.ts";
 
 interface Flags {
   name?: string;
@@ -26,6 +27,7 @@ interface Flags {
   timezone?: string;
   schedule?: boolean;
   budget?: string;
+  vault?: string[];
   permissionMode?: string;
 }
 
@@ -40,6 +42,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--cron <expression>", "minute, hour, day of month, month, day of week; such as 0 9 * * 1-5")
       .option("--timezone <zone>", "time zone of the schedule (default: that of this machine)")
       .option("--budget <dollars>", "most that each session may cost")
+      .addOption(listOption("--vault <names>", "vaults whose credentials its sessions may use, by id or name"))
       .addOption(modeOption("--permission-mode <mode>", "how its sessions treat calls that need approval"));
   examples(
     sub("list", "List deployments with their next run, newest first.")
@@ -125,7 +128,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
 type Given = Pick<
   DeploymentUpdateParams,
   "name" | "description" | "agent" | "environment_id" | "initial_events" | "budget" | "schedule"
->;
+> & { vault_ids?: string[] };
 
 const SHOWN_RUNS = 50;
 
@@ -236,7 +239,7 @@ async function noServer({ stdout }: Invocation, { url }: SessionsClient): Promis
 
 /** Only the flags that were given. */
 async function paramsOf(client: SessionsClient, flags: Flags, current?: Deployment): Promise<Given> {
-  const { name, description, agent, environment, message, budget } = flags;
+  const { name, description, agent, environment, message, budget, vault } = flags;
   return {
     ...(name !== undefined && { name }),
     ...(description !== undefined && { description }),
@@ -246,6 +249,7 @@ async function paramsOf(client: SessionsClient, flags: Flags, current?: Deployme
       initial_events: [{ type: "user.message" as const, content: [{ type: "text" as const, text: message }] }],
     }),
     ...(budget !== undefined && { budget: budgetFrom(budget) }),
+    ...(vault && { vault_ids: await vaultIdsOf(client, vault) }),
     ...scheduleOf(flags, current),
   };
 }

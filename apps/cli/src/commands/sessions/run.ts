@@ -17,6 +17,7 @@ import { defaultAgent, findAgent, findEnvironment } from "@tandem/tandem/engine"
 import { findSession, isWithin } from "../../sessions/find-session.ts";
 import { openClient, runningDemo } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
+import { vaultIdsOf } from "../../vaults/find-vault.ts";
 import { type Command, Option } from "commander";
 import { listOption, modeOption, type Registration } from "../registration.ts";
 import { EFFORT_CHOICES, OUTPUT_FORMATS, type OutputFormat } from "../../option-choices.ts";
@@ -34,6 +35,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     .addOption(new Option("--effort <level>", "reasoning effort").choices(EFFORT_CHOICES))
     .option("--max-turns <number>", "maximum number of model requests")
     .option("--max-budget-usd <dollars>", "spending limit of the session, at list price")
+    .addOption(listOption("--vault <names>", "vaults whose credentials it may use, by id or name"))
     .option("--json-schema <schema>", "return an object that matches this JSON Schema, inline or a file")
     .option("--outcome <text>", "work towards this outcome; a grader evaluates each attempt")
     .option("--rubric <file>", "file with the criteria of the outcome")
@@ -84,6 +86,7 @@ export interface RunOptions {
   effort?: string;
   maxTurns?: string;
   maxBudgetUsd?: string;
+  vault?: string[];
   jsonSchema?: string;
   outcome?: string;
   rubric?: string;
@@ -142,7 +145,7 @@ async function sessionFolder(invocation: Invocation, options: RunOptions): Promi
 async function begin(
   client: SessionsClient,
   project: Project,
-  { agent: named, model: asked, worktree }: RunOptions,
+  { agent: named, model: asked, worktree, vault }: RunOptions,
   { folder, metadata, prompt }: { folder: string; metadata: Record<string, string>; prompt: string },
 ): Promise<Session> {
   const { llm } = project.config;
@@ -154,6 +157,7 @@ async function begin(
     agent: wanted === undefined ? agent.id : { type: "agent_with_overrides", id: agent.id, model: wanted },
     environment_id: await findEnvironment(client, folder, worktree !== undefined),
     title: titleOf(prompt),
+    ...(vault && { vault_ids: await vaultIdsOf(client, vault) }),
     metadata: typeof worktree === "string" ? { ...metadata, [SESSION_METADATA.worktree]: worktree } : metadata,
   };
   return client.sessions.create(params);
@@ -218,13 +222,13 @@ function readWorktree(
 }
 
 /** A resumed session keeps its agent and folder. */
-function refuseWithResume({ resume, fork, agent, cwd, worktree }: RunOptions): void {
-  const flags = fork === undefined ? { agent, cwd, worktree } : { agent, cwd, resume };
+function refuseWithResume({ resume, fork, agent, cwd, worktree, vault }: RunOptions): void {
+  const flags = fork === undefined ? { agent, cwd, worktree, vault } : { agent, cwd, resume, vault };
   const flag = Object.entries(flags).find(([, value]) => value !== undefined)?.[0];
   if ((resume ?? fork) === undefined || flag === undefined) return;
   const other = fork === undefined ? "resume" : "fork";
   throw new TandemError("usage", `--${flag} cannot be given together with --${other}.`, {
-    fix: "A session keeps its agent and folder. Start a new session to change them.",
+    fix: "A session keeps its agent, folder and vaults. Start a new session to change them.",
   });
 }
 

@@ -20,6 +20,20 @@ test("tandem vaults: create, add, show, replace, archive and delete; secrets are
   const server = "https://mcp.example.com/mcp";
   const piped = await run(["add", "team", "--server", server, "--name", "Example"], { stdin: `${SECRET}\n` });
   expect(piped).toMatchObject({ code: 0, stderr: "" });
+  await machine.run(["agents", "add", "--name", "greeter", "--model", "sonnet"]);
+  const deployed = await machine.run([
+    "deployments",
+    "create",
+    "Greet.",
+    "--name",
+    "greet",
+    "--agent",
+    "greeter",
+    "--vault",
+    "team",
+    "--json",
+  ]);
+  expect(JSON.parse(deployed.stdout)).toMatchObject({ vault_ids: [vault] });
   const named = await run(
     ["add", vault, "--variable", "API_KEY", "--host", "api.example.com", "--secret-env", "MY_KEY", "--json"],
     { env: { MY_KEY: SECRET } },
