@@ -117,6 +117,10 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, CommandEn
       description: "Show and limit spending.",
       load: () => import("./commands/sessions/budgets.ts"),
     },
+    environments: {
+      description: "List environments, and create self-hosted ones and the keys of their workers.",
+      load: () => import("./commands/sessions/environments.ts"),
+    },
     vaults: {
       description: "Store credentials for MCP servers and programs of sessions, encrypted.",
       load: () => import("./commands/sessions/vaults.ts"),

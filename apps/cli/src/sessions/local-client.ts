@@ -59,6 +59,12 @@ export function createLocalClient(
         });
       },
     },
+    work: engine.work,
+    environmentKeys: {
+      list: (environment) => engine.environmentKeys.list(environment),
+      create: (environment, params) => engine.environmentKeys.create(environment, { ...params, by: localActor() }),
+      revoke: (environment, id) => engine.environmentKeys.revoke(environment, id, localActor()),
+    },
     vaults: engine.vaults,
     vaultLogins: engine.vaultLogins,
     mcpServers: engine.mcpServers,

@@ -115,6 +115,13 @@ export function createServerClient(server: ServerConnection): SessionsClient {
     },
     skills: skillsOf(server),
     deployments: deploymentsOf(server),
+    work: { stats: (id) => api.call("environments.work.stats", { params: { environment_id: id } }) },
+    environmentKeys: {
+      list: async (id) => (await api.call("environments.keys.list", { params: { environment_id: id } })).data,
+      create: (id, body) => api.call("environments.keys.create", { params: { environment_id: id }, body }),
+      revoke: async (environment_id, key_id) =>
+        void (await api.call("environments.keys.delete", { params: { environment_id, key_id } })),
+    },
     vaults: vaultsOf(server),
     vaultLogins: vaultLoginsOf(server),
     mcpServers: {

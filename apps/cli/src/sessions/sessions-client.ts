@@ -10,6 +10,13 @@ export interface SessionsClient extends AsyncDisposable {
   readonly url: string | undefined;
   readonly agents: Pick<Engine["agents"], "create" | "get" | "update" | "archive" | "list">;
   readonly environments: Pick<Engine["environments"], "create" | "list">;
+  readonly work: Pick<Engine["work"], "stats">;
+  /** Keys of the workers of self-hosted environments, by the local user. */
+  readonly environmentKeys: {
+    list: Engine["environmentKeys"]["list"];
+    create(environment: string, params: { name?: string }): ReturnType<Engine["environmentKeys"]["create"]>;
+    revoke(environment: string, id: string): Promise<void>;
+  };
   readonly sessions: Pick<Engine["sessions"], "create" | "get" | "update" | "delete" | "list" | "send" | "commands"> & {
     /** Runs a command in the session's folder as the local user. */
     shell(id: string, command: string, signal: AbortSignal): Promise<EventOf<"tandem.shell">>;

@@ -137,6 +137,12 @@ const sessions = z.strictObject({
     .describe(
       "Lease timeout: after this time without a heartbeat, another server takes over the sessions. Default in a fleet: 10s.",
     ),
+  workLease: deadline
+    .prefault("90s")
+    .meta(harmless("Leases keep one worker per session."))
+    .describe(
+      "In self-hosted environments: after this time without a heartbeat of its worker, a session goes to another one.",
+    ),
   databaseWait: deadline
     .prefault("60s")
     .meta(harmless("A bounded wait."))

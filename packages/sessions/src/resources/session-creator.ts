@@ -1,4 +1,4 @@
-import type { AuditNote, Session, SessionCreateParams, SessionId } from "@tandem/protocol";
+import { RequestError, type AuditNote, type Session, type SessionCreateParams, type SessionId } from "@tandem/protocol";
 import type { SessionRow, Store } from "@tandem/storage";
 import type { SessionActors } from "../actor/session-actors.ts";
 import type { Auditor } from "../audit/auditor.ts";
@@ -70,7 +70,18 @@ export class SessionCreator {
   async check(params: SessionCreateParams): Promise<void> {
     const environment = await this.#dependencies.environments.open(params.environment_id);
     const draft = await this.#draft(params);
-    if (environment.config.type === "self_hosted") this.#dependencies.work.check(draft);
+    if (environment.config.type === "self_hosted") await this.#checkSelfHosted(draft);
+  }
+
+  /** A worker has none of the server's secrets, and no proxy that would put them into its requests. */
+  async #checkSelfHosted(draft: SessionDraft): Promise<void> {
+    this.#dependencies.work.check(draft);
+    if (!(await this.#dependencies.vaults.hasVariables(draft.row.vaultIds ?? []))) return;
+    throw new RequestError(
+      "invalid_request",
+      "vault_ids: a self-hosted environment cannot use environment_variable credentials.",
+      { fix: "Set the variables on the worker's machine, and leave out the vault." },
+    );
   }
 
   async #draft(params: SessionCreateParams, by?: string, id?: SessionId): Promise<SessionDraft> {
@@ -86,7 +97,7 @@ export class SessionCreator {
     const draft = await this.#draft(params, by, id);
     checkMcpServers(environment, draft.row.agent.mcp_servers);
     const selfHosted = environment.config.type === "self_hosted";
-    if (selfHosted) this.#dependencies.work.check(draft);
+    if (selfHosted) await this.#checkSelfHosted(draft);
     const folder = await this.#dependencies.places.prepare(environment, draft.row.id, draft.row.metadata);
     let row: SessionRow = {
       ...draft.row,

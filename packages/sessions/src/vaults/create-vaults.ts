@@ -29,6 +29,8 @@ interface VaultSettings {
 export interface SessionVaults {
   /** Rejects unless the vaults of a new session exist, are not archived, and can be used here. */
   check(vaultIds: readonly string[]): Promise<void>;
+  /** Whether one of them has an `environment_variable` credential. */
+  hasVariables(vaultIds: readonly string[]): Promise<boolean>;
 }
 
 /** The vaults of a store: for clients, for sessions, and for the engine that uses them. */
@@ -63,6 +65,7 @@ export function createVaults({
     logins: new OAuthLogins({ vaults, records: store, secrets, send, clock }),
     credentials,
     ofSessions: {
+      hasVariables: (vaultIds) => credentials.hasVariables(vaultIds),
       async check(vaultIds) {
         for (const id of vaultIds) {
           const found = await records.find(id);

@@ -150,6 +150,7 @@ export async function createProjectEngine(
     holder: holderName(command),
     ownOnly,
     mcpTimeout: sessions.mcpTimeout,
+    workLease: sessions.workLease,
     ...(hostServers && { hostServers }),
     ...(sessionServers && { sessionServers }),
     ...(host.processes && { processes: { slots: host.processes.sessions, owner: project.folder } }),

@@ -76,7 +76,7 @@ export async function create(
 
 export async function list(invocation: Invocation): Promise<void> {
   await using store = await openStore(invocation, await openProjectOrDefaults(invocation));
-  const tokens = await store.tokens.list();
+  const tokens = (await store.tokens.list()).filter(({ worker }) => !worker);
   const { stdout, json } = invocation;
   if (json) {
     const shown = tokens.map(({ id, name, scopes, tenant, createdAt, lastUsedAt }) => ({
@@ -107,7 +107,7 @@ export async function list(invocation: Invocation): Promise<void> {
 /** The server rejects the token from now on and closes its open streams at the next heartbeat. */
 export async function revoke(invocation: Invocation, idOrName: string): Promise<void> {
   await using store = await openStore(invocation, await openProjectOrDefaults(invocation));
-  const tokens = await store.tokens.list();
+  const tokens = (await store.tokens.list()).filter(({ worker }) => !worker);
   const found = tokens.filter(({ id, name }) => id === idOrName || name === idOrName);
   const [token] = found;
   if (!token) {
