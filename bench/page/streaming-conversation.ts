@@ -77,6 +77,7 @@ export const streamingConversation =
       takeBack: async () => false,
       interrupt: async () => undefined,
       stopTask: async () => undefined,
+      endRun: async () => undefined,
       kept: async () => undefined,
       ranCall: Promise.resolve(),
       caughtUp: async () => undefined,

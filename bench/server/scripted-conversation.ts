@@ -101,6 +101,7 @@ export function scriptedConversation(
     takeBack: async () => false,
     interrupt: async () => undefined,
     stopTask: async () => undefined,
+    endRun: async () => undefined,
     kept: async () => undefined,
     ranCall: Promise.resolve(),
     caughtUp: async () => undefined,

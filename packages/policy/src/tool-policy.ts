@@ -29,8 +29,11 @@ const CLAUDE_TOOLS: Record<ToolsetTool, readonly string[]> = {
 /** Tools without an effect outside the conversation: to-do lists and the state of the agent's own tasks. */
 const BOOKKEEPING = ["TodoWrite", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet", "TaskOutput", "TaskStop"];
 
-/** Starting a subagent or reading a skill has no effect of its own: every call it leads to is judged separately. */
-const SUBAGENT_TOOLS = new Set(["Agent", "Task", "SendMessage", "Skill"]);
+/**
+ * Starting a subagent or a workflow run, or reading a skill, has no effect of its own: every call it leads to is judged
+ * separately.
+ */
+const SUBAGENT_TOOLS = new Set(["Agent", "Task", "SendMessage", "Skill", "Workflow"]);
 
 /** The built-in tools that an agent may see, by Claude Code's names. */
 export function offeredTools(tools: readonly Tool[], hasSubagents: boolean): string[] {

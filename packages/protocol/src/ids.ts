@@ -28,6 +28,8 @@ const ID_PREFIXES = {
   trigger: "trig",
   vault: "vlt",
   vaultCredential: "vcrd",
+  workflowRun: "wrun",
+  workflowRunPhase: "wrph",
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 
@@ -55,6 +57,8 @@ export type DeploymentId = Id<"deployment">;
 export type DeploymentRunId = Id<"deploymentRun">;
 export type VaultId = Id<"vault">;
 export type VaultCredentialId = Id<"vaultCredential">;
+export type WorkflowRunId = Id<"workflowRun">;
+export type WorkflowRunPhaseId = Id<"workflowRunPhase">;
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const TIME_LENGTH = 10;

@@ -171,6 +171,8 @@ export {
   type DeploymentRunId,
   type VaultCredentialId,
   type VaultId,
+  type WorkflowRunId,
+  type WorkflowRunPhaseId,
 } from "./ids.ts";
 export { skill, skillVersion, type Skill, type SkillUse, type SkillVersion } from "./api/skills.ts";
 export { message, part, type Message, type Part, type PartOf } from "./fold/message.ts";
@@ -236,23 +238,14 @@ export {
   type StopReason,
   type UsageNote,
 } from "./events/session-event.ts";
+export type { WorkflowLeaf, WorkflowRunError, WorkflowRunPhase, WorkflowRunResult } from "./events/workflow-event.ts";
 export type { BackgroundTask, RequestNote, SandboxState, Todo } from "./events/tandem-event.ts";
 export type { ModelUsage } from "./events/model-usage.ts";
 export type { OutcomeEventBody, OutcomeRubric, OutcomeVerdict } from "./events/outcome-event.ts";
 export type { RepositoryErrorType, SessionErrorDetail, SessionErrorType } from "./events/session-error.ts";
 export type { FilePatch } from "./events/file-patch.ts";
 export { budget, usageSnapshot, type Budget, type UsageSnapshot } from "./events/usage-snapshot.ts";
-export {
-  deadLetter,
-  fleetLimit,
-  fleetStatus,
-  fleetWorker,
-  type DeadLetter,
-  type FleetLimit,
-  type FleetQueue,
-  type FleetStatus,
-  type FleetWorker,
-} from "./api/fleet.ts";
+export * from "./api/fleet.ts";
 export {
   tenantCredential,
   tenantId,

@@ -266,6 +266,8 @@ export interface ThreadRow {
   createdAt: string;
   updatedAt: string;
   archivedAt: string | null;
+  /** The workflow run that created the thread. */
+  workflowRunId?: string;
 }
 
 export interface SessionStore {

@@ -1,5 +1,5 @@
-import type { EffortLevel, Query, SDKMessage, SDKUserMessage } from "@anthropic-ai/claude-agent-sdk";
-import { LlmError, newId } from "@tandem/protocol";
+import type { EffortLevel, Query, SDKMessage, SDKResultMessage, SDKUserMessage } from "@anthropic-ai/claude-agent-sdk";
+import { LlmError, newId, type WorkflowRunError, type WorkflowRunId } from "@tandem/protocol";
 import type { Child } from "../child.ts";
 import { checkPayer } from "../isolation.ts";
 import { MessageQueue } from "../message-queue.ts";
@@ -18,6 +18,7 @@ import { processCredential } from "./config-dir.ts";
 import { projectsFolder } from "./forget-conversation.ts";
 import { Gate } from "./gate.ts";
 import { initFacts } from "./init-facts.ts";
+import { LeafGate } from "./leaf-gate.ts";
 import { readPast } from "./read-past.ts";
 import { RemoteServers } from "./remote-servers.ts";
 import type { Recording, TranslatorInput } from "./translate/translator-input.ts";
@@ -27,7 +28,9 @@ import { toolNames } from "./tool-names.ts";
 import { threadId } from "./thread-id.ts";
 import { TranscriptMirror } from "./transcript-mirror.ts";
 import type { ToolNames } from "./translate/calls.ts";
-import { commandLifecycle, Translator } from "./translate/translator.ts";
+import { commandLifecycle } from "./translate/command-lifecycle.ts";
+import { Translator } from "./translate/translator.ts";
+import { readLeafPath } from "./translate/workflow-message.ts";
 import { TurnWatchdog } from "./turn-watchdog.ts";
 import type { TranscriptLine } from "./transcript-line.ts";
 import { untoldAnswers } from "./untold-answers.ts";
@@ -53,6 +56,7 @@ export class ClaudeConversation implements Conversation {
   readonly #translator: Translator;
   readonly #mirror: TranscriptMirror;
   readonly #watchdog: TurnWatchdog;
+  readonly #leaves: LeafGate;
   readonly #input = new MessageQueue<SDKUserMessage>();
   readonly #query: Query;
   readonly #gone: Promise<void>;
@@ -63,6 +67,8 @@ export class ClaudeConversation implements Conversation {
   /** Whether this process, and not an earlier one, has completed a turn, so that its work is in the transcript. */
   #hasWorked = false;
   #expectsTurn: boolean;
+  /** Whether the model has received a message of the running turn. */
+  #hasTaken = false;
   #turnEnd = Promise.withResolvers<void>();
   readonly #ranCall = Promise.withResolvers<void>();
   #failure: LlmError | undefined;
@@ -95,6 +101,16 @@ export class ClaudeConversation implements Conversation {
       isFree: setup.credential.type === "api_key" && setup.credential.isFree === true,
       facts: initFacts(setup),
     });
+    this.#leaves = new LeafGate({
+      setup,
+      host,
+      threadIdOf: (agent) => threadId(setup.id, agent),
+      runOf: (agent) => this.#translator.runOfAgent(agent),
+      end: (taskId, error) => {
+        this.#translator.runs.refuse(taskId, error);
+        this.stopTask(taskId).catch((reason: unknown) => this.#fail(asLlmError(reason)));
+      },
+    });
     this.#watchdog = new TurnWatchdog(setup.deadlines, (error) => this.#fail(error));
     const run = setup.goOn?.run;
     if (run) this.#bootHooks = new BootHooks(setup.stateFolder, run);
@@ -107,7 +123,8 @@ export class ClaudeConversation implements Conversation {
         if (setup.goOn && !goesOn) this.#endFinishedTurn(found.get("") ?? []);
       },
       onLine: (subpath, line) => {
-        if (subpath !== "") this.#translate({ type: "transcript", line });
+        const leaf = readLeafPath(subpath);
+        if (subpath !== "") this.#translate({ type: "transcript", line, ...(leaf && { leaf }) });
       },
     });
     this.#query = startQuery(setup, {
@@ -115,6 +132,7 @@ export class ClaudeConversation implements Conversation {
       input: this.#input,
       names: this.#names,
       gate: this.#gate,
+      leaves: this.#leaves,
       transcripts: this.#mirror,
       onSpawn: (child) => {
         this.#child = child;
@@ -204,6 +222,13 @@ export class ClaudeConversation implements Conversation {
     }
   }
 
+  async endRun(run: WorkflowRunId, error: WorkflowRunError): Promise<void> {
+    const task = this.#translator.runs.taskOfRun(run);
+    if (task === undefined) return;
+    this.#translator.runs.refuse(task, error);
+    await this.stopTask(task);
+  }
+
   async stopTask(id: string): Promise<void> {
     await this.#within(this.#setup.deadlines.init, "stop a task", this.#query.stopTask(id));
   }
@@ -283,11 +308,20 @@ export class ClaudeConversation implements Conversation {
     if (message.type === "system" && "permissionMode" in message && message.permissionMode) {
       this.#options = { ...this.#options, planning: message.permissionMode === "plan" };
     }
+    if (message.type === "result" && this.#isOfLostRun(message)) return;
     if (message.type === "result") this.#hasWorked = true;
     const lifecycle = commandLifecycle(message);
     if (lifecycle) this.#waiting.get(lifecycle.uuid)?.resolve();
     this.#translate({ type: "message", message });
     this.#watchdog.observe(message, this.#translator);
+  }
+
+  /**
+   * A resumed process first reports the workflow runs that died with an earlier one, as a turn without a request. The turn
+   * that we wait for follows.
+   */
+  #isOfLostRun({ num_turns: turns }: SDKResultMessage): boolean {
+    return turns === 0 && !this.#hasTaken && (this.#waiting.size > 0 || this.#expectsTurn);
   }
 
   /** Claude Code reports that it was kept from continuing the turn. Returns whether the message was about that. */
@@ -312,12 +346,14 @@ export class ClaudeConversation implements Conversation {
   #translate(input: TranslatorInput): void {
     this.#recording?.onInput(input);
     this.#tell(this.#translator.accept(input));
+    this.#leaves.observe();
   }
 
   #tell(outputs: readonly ConversationOutput[]): void {
     for (const output of outputs) {
+      if (output.type === "message_taken") this.#hasTaken = true;
       if (output.type === "message_taken" && !this.#waiting.delete(output.uuid)) continue;
-      if (output.type === "turn_ended") this.#expectsTurn = false;
+      if (output.type === "turn_ended") this.#expectsTurn = this.#hasTaken = false;
       if (output.type === "event" && output.event.type.endsWith("tool_result")) this.#bootHooks?.useUp();
       this.#host.onOutput(output);
       this.#gate.observe(output);
@@ -355,6 +391,11 @@ export class ClaudeConversation implements Conversation {
       const ms = Math.min(exit, INTERRUPT_MS);
       await this.#within(ms, "end its turn", this.#query.interrupt()).catch(() => this.#child?.kill(0));
     }
+    // While it exits, Claude Code would start the run's next agents, without our hooks.
+    const stops = this.#failure ? [] : this.#translator.runs.tasks.map((task) => this.#query.stopTask(task));
+    await this.#within(Math.min(exit, INTERRUPT_MS), "stop a run", Promise.all(stops)).catch(() =>
+      this.#child?.kill(0),
+    );
     this.#input.end();
     this.#query.close();
     // Claude Code exits by itself and records its usage; kill it only if it does not.

@@ -17,6 +17,8 @@ import type {
   ToolResultContent,
   UserContent,
   Verdict,
+  WorkflowRunError,
+  WorkflowRunId,
 } from "@tandem/protocol";
 import type { SandboxPlan } from "@tandem/sandbox";
 import type { Credential } from "../credential.ts";
@@ -154,6 +156,11 @@ export interface ConversationSetup {
   /** If on, the process does not start without the sandbox. */
   sandbox?: ConversationSandbox;
   subagents: readonly SubagentDefinition[];
+  /**
+   * The agents of workflow runs: those that a plan defines itself, and saved ones. `excluded` are saved agents for other
+   * uses. Needs the tool `Workflow`.
+   */
+  workflows?: { inline: boolean; agents: readonly string[]; excluded: readonly string[] };
   /** Whether Claude Code's own agents (Explore, Plan and others) can be called besides. */
   builtinAgents?: boolean;
   /** The schema of the object that each turn must return. */
@@ -277,6 +284,8 @@ export interface ConversationHost {
    * stored, and then the tool does not run. Otherwise a tool could have effects that no log records.
    */
   durable?(): Promise<void>;
+  /** Awaited before an agent of a workflow run sends its first model request. If false, it never does. */
+  admitThread?(thread: ThreadId): Promise<boolean>;
   /** Called for every call that may run. */
   beforeTool?(call: ToolCallRequest): Promise<HookAnswer>;
   /** Awaited last, before a call that a person allowed runs. If it rejects, the call does not run. */
@@ -353,6 +362,8 @@ export interface Conversation {
   interrupt(): Promise<void>;
   /** Stops a background task by its id. */
   stopTask(id: string): Promise<void>;
+  /** Stops a workflow run, which then ends with this error. */
+  endRun(run: WorkflowRunId, error: WorkflowRunError): Promise<void>;
   /**
    * Resolves when the transcript store has a call (by the model's id), so that its result can reach the model after a
    * crash. Also resolves after a timeout: an unresponsive database must not stop the agent.

@@ -98,7 +98,9 @@ export class Gate {
 
   /** The policy's decision. Tools that are not offered are always denied. */
   readonly judge: Judge = ({ kind, name, mcpServer, input, thread, reaches }) => {
-    if (name === OUTPUT_TOOL && this.#setup.outputSchema) return { permission: "allow" };
+    // A workflow run can ask its agents for objects.
+    const hasOutput = this.#setup.outputSchema ?? (thread !== null && this.#setup.tools.includes("Workflow"));
+    if (name === OUTPUT_TOOL && hasOutput) return { permission: "allow" };
     if (kind === "worker") return this.#judgeWorkerCall({ name, input, thread });
     const offered =
       kind === "builtin" || kind === "question"

@@ -69,6 +69,8 @@ export function sessionOptions(setup: ConversationSetup, variables: Record<strin
       autoMemoryEnabled: false,
       // Billed above the list price.
       fastMode: false,
+      // A login's plan would decide otherwise.
+      ...(setup.workflows ? { enableWorkflows: true } : { disableWorkflows: true }),
       // The gate decides which tools run in plan mode, not a model.
       useAutoModeDuringPlan: false,
       sandbox: commandSandbox(setup),

@@ -16,6 +16,7 @@ import type { BootHooks } from "./allowed-call.ts";
 import { isSandboxed, processCredential } from "./config-dir.ts";
 import type { ConversationSetup } from "./conversation.ts";
 import type { Gate } from "./gate.ts";
+import { refuseWorktree, type LeafGate } from "./leaf-gate.ts";
 import { connectedServers, hostServers } from "./host-servers.ts";
 import { remoteServers, sessionOptions } from "./process-options.ts";
 import { processPlan } from "./process-plan.ts";
@@ -32,6 +33,7 @@ export function startQuery(
     input: AsyncIterable<SDKUserMessage>;
     names: ToolNames;
     gate: Gate;
+    leaves: LeafGate;
     transcripts: SessionStore;
     onSpawn: (child: Child) => void;
     /** Hooks that must be there when the process boots. */
@@ -76,6 +78,10 @@ export function startQuery(
       },
       hooks: {
         PreToolUse: [{ hooks: [gate.beforeTool], timeout: APPROVAL_TIMEOUT_MS / 1_000, onFailure: "block" }],
+        ...(setup.workflows && {
+          SubagentStart: [{ hooks: [parts.leaves.starting], timeout: APPROVAL_TIMEOUT_MS / 1_000 }],
+          WorktreeCreate: [{ hooks: [refuseWorktree] }],
+        }),
         ...(gate.asksAfter && { PostToolUse: [{ hooks: [gate.afterTool], timeout: APPROVAL_TIMEOUT_MS / 1_000 }] }),
         ...(gate.asksAfterFailure && { PostToolUseFailure: [{ hooks: [gate.afterFailure], timeout: 10 }] }),
       },

@@ -7,9 +7,9 @@ import type { ModelUsage } from "./model-usage.ts";
 import type { OutcomeEventBody } from "./outcome-event.ts";
 import type { SessionErrorDetail } from "./session-error.ts";
 import type { RequestNote, TandemEventBody } from "./tandem-event.ts";
-import type { WorkflowEventBody } from "./workflow-event.ts";
+import type { WorkflowEventBody, WorkflowLeaf } from "./workflow-event.ts";
 import type { Budget, UsageSnapshot } from "./usage-snapshot.ts";
-import type { EventId, ThreadId } from "../ids.ts";
+import type { EventId, ThreadId, WorkflowRunId } from "../ids.ts";
 import type { SessionAgent } from "../api/agents.ts";
 import type { Verdict } from "../config/rule.ts";
 
@@ -138,7 +138,13 @@ export type SessionEventBody =
     }
   | { type: "session.usage"; usage: UsageSnapshot; budget?: Budget | null; tandem?: UsageNote }
   | { type: "session.deleted" }
-  | { type: "session.thread_created"; session_thread_id: ThreadId; agent_name: string; workflow_run_id: string | null }
+  | {
+      type: "session.thread_created";
+      session_thread_id: ThreadId;
+      agent_name: string;
+      workflow_run_id: WorkflowRunId | null;
+      tandem?: { leaf: WorkflowLeaf };
+    }
   | { type: "session.thread_status_running"; session_thread_id: ThreadId; agent_name: string }
   | {
       type: "session.thread_status_idle";
@@ -146,6 +152,8 @@ export type SessionEventBody =
       agent_name: string;
       stop_reason: StopReason;
       stop_details: StopDetails | null;
+      /** Why an agent of a workflow run failed. */
+      tandem?: { error: string };
     }
   | { type: "session.thread_status_rescheduled"; session_thread_id: ThreadId; agent_name: string }
   | {

@@ -1,6 +1,6 @@
 import type { BudgetGauge } from "../config/limits.ts";
 import type { PermissionMode } from "../config/rule.ts";
-import type { EventId, SessionId, ThreadId } from "../ids.ts";
+import type { EventId, SessionId, ThreadId, WorkflowRunId } from "../ids.ts";
 import type { SandboxViolationKind, ToolCallState } from "../words.ts";
 import type { ApprovalOutcome } from "./approval-answer.ts";
 import type { ModelUsage } from "./model-usage.ts";
@@ -17,11 +17,12 @@ export interface Todo {
 
 export interface BackgroundTask {
   id: string;
-  /** `shell`, `subagent` or another kind that Claude Code names. */
+  /** `shell`, `subagent`, `workflow` or another kind that Claude Code names. */
   kind: string;
   description: string;
   status: string;
   session_thread_id?: ThreadId;
+  workflow_run_id?: WorkflowRunId;
 }
 
 export interface RequestNote {

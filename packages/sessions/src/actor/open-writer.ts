@@ -2,6 +2,7 @@ import { RequestError, STATUS_EVENTS, StatusTimes } from "@tandem/protocol";
 import type { Lease, SessionRow } from "@tandem/storage";
 import { SessionWriter } from "../log/session-writer.ts";
 import { UsageLedger } from "../log/usage-ledger.ts";
+import { readOpenRuns } from "../workflows/open-runs.ts";
 import type { ActorDependencies } from "./actor-dependencies.ts";
 
 /** Reads the state of a session, and continues its usage from where the last writer left it. */
@@ -18,7 +19,8 @@ export async function openWriter(
   const now = (): number => dependencies.settings.clock.now();
   const ledger = new UsageLedger(row.primaryThread, { note, times: await readTimes(dependencies, row), now });
   const threads = await store.sessions.threads(row.id);
-  return { writer: new SessionWriter({ ...dependencies, lease, row, ledger, threads, onLost }), ledger };
+  const runs = await readOpenRuns(store.events, row);
+  return { writer: new SessionWriter({ ...dependencies, lease, row, ledger, threads, runs, onLost }), ledger };
 }
 
 /** If the last writer died during a turn, its time counts up to its last event. */

@@ -28,6 +28,8 @@ import { SessionInput } from "./session-input.ts";
 import { TurnWaits } from "./turn-waits.ts";
 import { needsNewProcess } from "../process/turn-options.ts";
 import type { UsageLedger } from "../log/usage-ledger.ts";
+import { checkNoOpenRun } from "../workflows/check-no-open-run.ts";
+import type { OpenRuns } from "../workflows/open-runs.ts";
 
 /** Default for how long a waiting approval keeps its process. A later answer starts a new one. */
 const WAITING_MS = 10 * 60 * 1_000;
@@ -90,7 +92,7 @@ export class SessionActor {
       },
       onWaiting: () => {
         const { approvals } = dependencies.settings;
-        if (canReleaseProcess(this.#runner.state)) {
+        if (canReleaseProcess(this.#runner.state) && this.#writer.runs.size === 0) {
           this.#leaveAfter(approvals?.keepProcess ?? WAITING_MS);
           if (this.#runner.tasks.length === 0) this.#runner.process.setIdle(this.leave, true);
         }
@@ -136,6 +138,10 @@ export class SessionActor {
     return this.#runner.running;
   }
 
+  get runs(): OpenRuns {
+    return this.#writer.runs;
+  }
+
   /** Whether a turn is making progress. */
   get busy(): boolean {
     return isBusy(this.#runner.state);
@@ -144,7 +150,8 @@ export class SessionActor {
   /** Whether the session can be released without loss. A turn in a quota wait would be resumed at once. */
   get canReleaseProcess(): boolean {
     const { state } = this.#runner;
-    return !this.#gone && !isBusy(state) && !this.row.parked && (state.type === "idle" || canReleaseProcess(state));
+    if (this.#gone || isBusy(state) || this.row.parked || this.#writer.runs.size > 0) return false;
+    return state.type === "idle" || canReleaseProcess(state);
   }
 
   /** Whether other workers run the turns, and this one only writes. */
@@ -346,6 +353,7 @@ export class SessionActor {
       this.#isFinishing = true;
       try {
         if (!this.#runs) await this.#runner.inherit(true);
+        checkNoOpenRun(this.#writer.runs);
         await this.#runner.close();
         await this.#runner.end(interruptedTurn(), "stopped");
         return await last();

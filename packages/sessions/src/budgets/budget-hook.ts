@@ -1,5 +1,12 @@
 import type { ConversationOutput, TurnEnd } from "@tandem/claude-code";
-import { BUDGET_UNITS, SESSION_METADATA, TandemError, type Limits, type SessionEventBody } from "@tandem/protocol";
+import {
+  BUDGET_UNITS,
+  SESSION_METADATA,
+  TandemError,
+  type Limits,
+  type SessionEventBody,
+  type ThreadId,
+} from "@tandem/protocol";
 import { LeaseLost, type Claim, type SharedScope, type Store } from "@tandem/storage";
 import { unansweredCalls } from "../log/unanswered-calls.ts";
 import type { SpendingSettings } from "./budget-settings.ts";
@@ -87,6 +94,17 @@ export class BudgetHook implements TurnHook {
     return [];
   }
 
+  /** Reserves the first response of an agent in a workflow run, besides those of all other active threads. */
+  async admitThread(thread: ThreadId): Promise<Refusal | undefined> {
+    if (!this.#isWatching) this.#begin();
+    this.#next.expect(thread);
+    try {
+      return await this.#reserve();
+    } catch (error) {
+      return { reason: { type: "retries_exhausted" }, events: [sessionError(budgetCheckFailed(error))] };
+    }
+  }
+
   observe(output: Extract<ConversationOutput, { type: "event" }>): void {
     const { type } = output.event;
     // Claude may start a turn by itself when a background task ends.
@@ -165,10 +183,7 @@ export class BudgetHook implements TurnHook {
       } catch (error) {
         // The lease was lost; the session is already being released.
         if (error instanceof LeaseLost) return;
-        const failure = budgetCheckFailed(error);
-        this.#parts.control.stop({ type: "retries_exhausted" }, [
-          { type: "session.error", error: errorDetail(failure) },
-        ]);
+        this.#parts.control.stop({ type: "retries_exhausted" }, [sessionError(budgetCheckFailed(error))]);
       }
     });
   }
@@ -239,6 +254,8 @@ export class BudgetHook implements TurnHook {
     else if (this.#hasSharedTime) this.#watch();
   }
 }
+
+const sessionError = (error: unknown): SessionEventBody => ({ type: "session.error", error: errorDetail(error) });
 
 /** No limit was reached: the spending of the turn could not be recorded or compared with its limits. */
 const budgetCheckFailed = (cause: unknown): TandemError => {

@@ -59,6 +59,11 @@ export class NextAnswers {
     this.#expected = true;
   }
 
+  /** A thread is about to start. */
+  expect(thread: ThreadId): void {
+    this.#running.add(thread);
+  }
+
   observe({ thread, id, event }: OutputEvent): void {
     switch (event.type) {
       case "session.thread_status_running":

@@ -1,5 +1,5 @@
 import type { ConversationOutput, ModelContent, TurnEnd } from "@tandem/claude-code";
-import type { EventId, SessionEventBody, StopReason } from "@tandem/protocol";
+import type { EventId, SessionEventBody, StopReason, ThreadId } from "@tandem/protocol";
 import type { Lease, SessionChange, SessionRow } from "@tandem/storage";
 import type { DatabaseWait } from "../host/database-wait.ts";
 import { errorDetail } from "../log/error-detail.ts";
@@ -21,6 +21,8 @@ export interface TurnHook {
   before?(turn: TurnStart): Promise<readonly SessionEventBody[]>;
   /** Content added to the message of the turn. Called after `before`. */
   words?(): readonly ModelContent[];
+  /** Whether an agent of a workflow run may start. It waits until this resolves. */
+  admitThread?(thread: ThreadId): Promise<Refusal | undefined>;
   /** Receives every event of the conversation in order. Must not throw. */
   observe?(output: Extract<ConversationOutput, { type: "event" }>): void;
   /** Something was spent besides the conversation. Must not throw. */
@@ -91,6 +93,14 @@ export class TurnHooks {
       // Other hooks release what they reserved for this turn.
       await Promise.allSettled(asked.map(async (each) => each.left?.()));
       return refusal;
+    }
+    return undefined;
+  }
+
+  async admitThread(thread: ThreadId): Promise<Refusal | undefined> {
+    for (const hook of this.#all) {
+      const refusal = await hook.admitThread?.(thread);
+      if (refusal) return refusal;
     }
     return undefined;
   }

@@ -41,7 +41,7 @@ export function threadView(row: ThreadRow, session: SessionRow): Thread {
     status: primary ? session.status : isAsking(row, session) ? "idle" : row.status,
     stats: primary ? { active_seconds: seconds(session.activeMs), duration_seconds: age(session) } : null,
     usage: primary ? session.usage : row.usage,
-    workflow_run_id: null,
+    workflow_run_id: row.workflowRunId ?? null,
     created_at: row.createdAt,
     updated_at: primary ? session.updatedAt : row.updatedAt,
     archived_at: row.archivedAt,

@@ -17,6 +17,7 @@ import { Outbox, type Entry, type PreviewSink } from "./outbox.ts";
 import { foldOutcome } from "./session-outcome.ts";
 import { Threads } from "./threads.ts";
 import type { UsageLedger } from "./usage-ledger.ts";
+import { OpenRuns } from "../workflows/open-runs.ts";
 
 /** Model requests of the agent, of graders and of programs. */
 const REQUEST_ENDS = ["span.model_request_end", "tandem.grader_request", "tandem.side_request"];
@@ -27,6 +28,7 @@ const REQUEST_ENDS = ["span.model_request_end", "tandem.grader_request", "tandem
  */
 export class SessionWriter {
   readonly open = new Map<EventId, OpenCall>();
+  readonly runs: OpenRuns;
   /** Events from clients are stored as they were sent, because the model gets them; all others pass it first. */
   readonly redactor = new EventRedactor();
   readonly #outbox: Outbox;
@@ -44,6 +46,7 @@ export class SessionWriter {
     lease: Lease;
     row: SessionRow;
     threads: readonly ThreadRow[];
+    runs?: OpenRuns;
     ledger: UsageLedger;
     previews: PreviewSink;
     onLost: (error: unknown) => void;
@@ -53,6 +56,7 @@ export class SessionWriter {
     this.#clock = parts.settings.clock;
     this.#ledger = parts.ledger;
     this.#threads = new Threads(parts.row, parts.threads);
+    this.runs = parts.runs ?? new OpenRuns();
     this.#outbox = new Outbox({ ...parts, log: parts.store.events, clock: parts.settings.clock });
   }
 
@@ -142,6 +146,7 @@ export class SessionWriter {
       track(this.open, thread, event);
       this.#ledger.times.note(event);
       this.#threads.note(thread, event);
+      this.runs.note(event);
     }
     const session = { ...this.#used(entries), ...change };
     this.#row = { ...this.#row, ...session };

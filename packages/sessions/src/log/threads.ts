@@ -1,5 +1,6 @@
 import type { SessionEvent, SessionStatus, ThreadAgent, ThreadId, Tool } from "@tandem/protocol";
 import type { SessionRow, ThreadRow } from "@tandem/storage";
+import { workflowsOf } from "../workflows/open-runs.ts";
 import { rosterOf } from "./agent-roster.ts";
 import type { UsageLedger } from "./usage-ledger.ts";
 
@@ -14,12 +15,15 @@ const STATUSES: Record<string, SessionStatus> = {
 export class Threads {
   readonly #session: SessionRow;
   readonly #roster: readonly ThreadAgent[];
+  /** The saved agents that workflow runs may use. */
+  readonly #ofWorkflows: readonly ThreadAgent[];
   readonly #rows: Map<ThreadId, ThreadRow>;
   readonly #changed = new Set<ThreadId>();
 
   constructor(session: SessionRow, rows: readonly ThreadRow[]) {
     this.#session = session;
     this.#roster = rosterOf(session.agent);
+    this.#ofWorkflows = workflowsOf(session.agent)?.predefined_agents ?? [];
     this.#rows = new Map(rows.map((row) => [row.id, row]));
   }
 
@@ -31,12 +35,13 @@ export class Threads {
         id: event.session_thread_id,
         session: this.#session.id,
         parent: thread ?? this.#session.primaryThread,
-        agent: this.#agent(event.agent_name),
+        agent: this.#agent(event.agent_name, event.workflow_run_id === null ? this.#roster : this.#ofWorkflows),
         status: "running",
         usage: null,
         createdAt: at,
         updatedAt: at,
         archivedAt: null,
+        ...(event.workflow_run_id !== null && { workflowRunId: event.workflow_run_id }),
       });
       return;
     }
@@ -77,8 +82,8 @@ export class Threads {
     this.#changed.add(row.id);
   }
 
-  #agent(name: string): ThreadRow["agent"] {
-    const known = this.#roster.find((agent) => agent.name === name);
+  #agent(name: string, roster: readonly ThreadAgent[]): ThreadRow["agent"] {
+    const known = roster.find((agent) => agent.name === name);
     if (known) return known;
     const { model, tools, mcp_servers, skills, execution_identity } = this.#session.agent;
     return {

@@ -9,7 +9,14 @@ import type {
   Decision,
   ProcessSlot,
 } from "@tandem/claude-code";
-import { LlmError, RequestError, type EventId, type EventOf, type SessionEventBody } from "@tandem/protocol";
+import {
+  LlmError,
+  RequestError,
+  type EventId,
+  type EventOf,
+  type SessionEventBody,
+  type ThreadId,
+} from "@tandem/protocol";
 import type { Lease, Store } from "@tandem/storage";
 import { approvalNote } from "../approvals/approval-note.ts";
 import type { GatewayWatch } from "../budgets/side-requests.ts";
@@ -44,6 +51,8 @@ interface HolderDependencies {
   pending: PendingApprovals;
   /** A call that a person allowed is about to run. Resolves when that is durable. */
   onRun: (call: EventId) => Promise<void>;
+  /** Whether an agent of a workflow run may start. */
+  admitThread: (thread: ThreadId) => Promise<boolean>;
   rules: Rules;
   definitions: ToolDefinitions;
   database: DatabaseWait;
@@ -249,6 +258,7 @@ export class ConversationHolder {
       pending: this.#dependencies.pending,
       systemMessages: this.systemMessages,
       onRun: this.#dependencies.onRun,
+      admitThread: this.#dependencies.admitThread,
       durable: () => writer.durable(),
       onOutput: (output) => {
         processSetup.observe(output);

@@ -1,5 +1,5 @@
 import type { Confirmation, ConversationHost, Decision } from "@tandem/claude-code";
-import type { ApprovalNote, EventId } from "@tandem/protocol";
+import type { ApprovalNote, EventId, ThreadId } from "@tandem/protocol";
 import { asksPerson, isPlan } from "../approvals/approval-note.ts";
 import { readAnswers, refusal } from "../approvals/questions.ts";
 import type { JudgedCall } from "@tandem/policy";
@@ -15,6 +15,7 @@ export function createHost(session: {
   systemMessages: SystemMessages;
   /** A call that a person allowed is about to run. Resolves when that is durable. */
   onRun: (call: EventId) => Promise<void>;
+  admitThread: (thread: ThreadId) => Promise<boolean>;
   onOutput: ConversationHost["onOutput"];
   durable: () => Promise<void>;
 }): ConversationHost {
@@ -23,6 +24,7 @@ export function createHost(session: {
   return {
     onOutput: session.onOutput,
     durable: session.durable,
+    admitThread: session.admitThread,
     decide: (call) => {
       const judged = session.judge(call);
       const decision: Decision =

@@ -14,6 +14,7 @@ import type { SessionSkills } from "../skills/session-skills.ts";
 import { offeredTools } from "@tandem/policy";
 import { describeWorker } from "../work/describe-worker.ts";
 import { workerTools } from "../work/worker-tools.ts";
+import { workflowsOf } from "../workflows/open-runs.ts";
 import { turnOptions } from "./turn-options.ts";
 import { worktreeAt, worktreeVariables } from "../worktrees/worktree-registry.ts";
 
@@ -31,6 +32,11 @@ export async function conversationSetup(
   const worktree = await worktreeAt(settings.stateFolder, row.folder);
   const roster = rosterOf(agent);
   const hasSubagents = roster.length > 0 || hasInlineAgents(agent);
+  // How a worker would run the calls of a run's agents is not tested.
+  const workflows = row.selfHosted ? undefined : workflowsOf(agent);
+  const ofWorkflows = (workflows?.predefined_agents ?? []).filter(
+    ({ name }) => !roster.some((each) => each.name === name),
+  );
   const isTrusted = (await settings.trustOf?.(row.folder))?.trusted ?? false;
   const ofFiles = hasSubagents
     ? await agentsOfFiles(row.folder, { isTrusted, userFolders: settings.userFolders ?? [] })
@@ -61,6 +67,7 @@ export async function conversationSetup(
     replaceSystem: metadata[SESSION_METADATA.system] === "replace",
     tools: [
       ...offeredTools(selfHosted ? [] : agent.tools, hasSubagents),
+      ...(workflows ? ["Workflow"] : []),
       ...askingTools(row, planning),
       ...(hasSkills ? [SKILL_TOOL] : []),
     ],
@@ -71,10 +78,19 @@ export async function conversationSetup(
     ...(skillsFolder !== undefined && { agentSkills: { folder: skillsFolder, names: skills } }),
     hostServers,
     subagents: [
-      ...roster.map((each) => asSubagent(each, hostServers, { hasSkills, selfHosted })),
+      ...[...roster, ...ofWorkflows].map((each) => asSubagent(each, hostServers, { hasSkills, selfHosted })),
       ...(hasInlineAgents(agent) ? [INLINE] : []),
-      ...ofFiles.filter(({ name }) => name !== INLINE.name && !roster.some((each) => each.name === name)),
+      ...ofFiles.filter(
+        ({ name }) => name !== INLINE.name && ![...roster, ...ofWorkflows].some((each) => each.name === name),
+      ),
     ],
+    ...(workflows && {
+      workflows: {
+        inline: workflows.inline_agents.type === "enabled",
+        agents: workflows.predefined_agents.map(({ name }) => name),
+        excluded: roster.map(({ name }) => name),
+      },
+    }),
     builtinAgents: hasInlineAgents(agent),
     ...(outputSchema && { outputSchema: jsonObject.parse(JSON.parse(outputSchema)) }),
     ...(maxTurns && { maxTurns: Number(maxTurns) }),

@@ -8,6 +8,7 @@ import { THREAD_ENDED } from "../resources/archive-thread.ts";
 import { findMountedPath } from "../mounts/find-mounted-path.ts";
 import { isReadOnly } from "../mounts/read-only-mounts.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
+import { refusedAgent, refusedRun } from "../workflows/refused-run.ts";
 import type { ProcessSettings } from "./process-settings.ts";
 import type { ProcessSetup } from "./process-setup.ts";
 
@@ -45,6 +46,8 @@ export function sessionJudge({ writer, settings, book, processSetup, hostServers
       return { permission: "deny", verdict: denial(THREAD_ENDED) };
     // A worker runs the call as soon as it reads it, before a hook could deny it.
     if (call.isRemote && isHooked) return { permission: "deny", verdict: denial(HOOKED) };
+    const refused = refusedRun(call, writer) ?? refusedAgent(call, session.agent);
+    if (refused !== undefined) return { permission: "deny", verdict: denial(refused) };
     const decision = processSetup.judge(call, judgeCall(call, { ...judges, session }));
     const mounted = call.isRemote ? undefined : findMountedPath(call, session);
     if (mounted !== undefined) return { ...decision, permission: "deny", verdict: denial(mounted) };

@@ -2,6 +2,8 @@ import { newId, RequestError, type SessionEventBody, type ThreadId } from "@tand
 import type { Inbox, SessionRow, ThreadRow, WaitingFor } from "@tandem/storage";
 import type { Answer } from "../approvals/pending-calls.ts";
 import { unansweredCalls } from "../log/unanswered-calls.ts";
+import { checkNoOpenRun } from "../workflows/check-no-open-run.ts";
+import type { OpenRuns } from "../workflows/open-runs.ts";
 
 /** The subagent's process learns of the end from the denial of its calls. */
 export const THREAD_ENDED = "A client archived the thread of this subagent. Make no more calls; end with your report.";
@@ -9,6 +11,7 @@ export const THREAD_ENDED = "A client archived the thread of this subagent. Make
 interface ThreadOwner {
   row: SessionRow;
   threadOf(thread: ThreadId): ThreadRow | undefined;
+  runs: OpenRuns;
 }
 
 interface Archiving {
@@ -33,6 +36,7 @@ export async function archiveThread(
   const thread = session.threadOf(id as ThreadId);
   if (!thread) throw new RequestError("not_found", `The session ${session.row.id} has no thread ${id}.`);
   if (thread.archivedAt) return [];
+  if (thread.workflowRunId !== undefined) checkNoOpenRun(session.runs, thread.workflowRunId);
   const waiting = unansweredCalls(session.row).filter((call) => call.thread === id);
   if (thread.status !== "idle" && waiting.length === 0) {
     throw new RequestError(

@@ -23,6 +23,7 @@ import { describeUpdate } from "./describe-update.ts";
 import { Feed, type FeedItem } from "../log/feed.ts";
 import type { Rules } from "../rules/rules.ts";
 import { archiveThread } from "./archive-thread.ts";
+import { checkNoOpenRun } from "../workflows/check-no-open-run.ts";
 import { SessionCreator, type SessionCreatorDependencies } from "./session-creator.ts";
 import { SessionFolderService } from "./session-folder-service.ts";
 import { sentBy } from "./sent-by.ts";
@@ -102,6 +103,7 @@ export class SessionService implements Sessions {
     const metadata = params.metadata && (await this.#dependencies.options.metadata(params.metadata));
     const row = await this.#dependencies.actors.with(session, (actor) =>
       actor.change((current) => {
+        if (params.agent) checkNoOpenRun(actor.runs);
         if (params.agent && actor.running) throw busy(id);
         const { change, events } = describeUpdate(current, { ...params, ...(metadata && { metadata }) }, by);
         return {

@@ -1,4 +1,4 @@
-import { RequestError, type BackgroundTask } from "@tandem/protocol";
+import { RequestError, type BackgroundTask, type WorkflowRunResult } from "@tandem/protocol";
 import type { Clock } from "../host/clock.ts";
 import { Timer } from "../host/timer.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
@@ -30,8 +30,10 @@ export class BackgroundTasks {
     void this.#writer.write([{ type: "tandem.background", tasks }]);
   }
 
-  /** The process has ended, and its tasks with it. */
-  end(): void {
+  /** The process has ended, and its tasks with it. Workflow runs get this result. */
+  end(result: WorkflowRunResult): void {
+    const closings = this.#writer.runs.closings(result);
+    if (closings.length > 0) void this.#writer.write(closings);
     if (this.any) this.set(this.#running.map((task) => ({ ...task, status: "stopped" })));
   }
 

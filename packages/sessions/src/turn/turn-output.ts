@@ -12,6 +12,8 @@ import type { QuotaWait } from "./quota-wait.ts";
 import type { Steering } from "./steering.ts";
 import type { TurnDependencies } from "./turn-dependencies.ts";
 import type { TurnMachine } from "./turn-machine.ts";
+import { RUN_LOST } from "../workflows/open-runs.ts";
+import { MAX_OPEN_RUNS, TOO_MANY_RUNS, type RunLimits } from "../workflows/run-limits.ts";
 
 interface OutputDependencies {
   machine: TurnMachine;
@@ -21,6 +23,7 @@ interface OutputDependencies {
   quotaWait: QuotaWait;
   tasks: BackgroundTasks;
   steering: Steering;
+  runLimits: RunLimits;
 }
 
 interface TurnListener {
@@ -76,7 +79,7 @@ export class TurnOutput {
       return;
     }
     const { writer, next } = this.#dependencies;
-    const { tasks, steering } = this.#parts;
+    const { tasks, steering, runLimits } = this.#parts;
     switch (output.type) {
       case "event":
         return this.#onEvent(output);
@@ -94,7 +97,8 @@ export class TurnOutput {
       case "turn_ended":
         return this.#onTurnEnded(output.outcome);
       case "closed":
-        tasks.end();
+        tasks.end(RUN_LOST);
+        runLimits.clear();
         steering.clear();
         return next(() => this.#listener.onClosed(output.error));
     }
@@ -128,6 +132,7 @@ export class TurnOutput {
       ledger.add(thread, event);
       if (thread === null) machine.apply({ type: "requestEnded" });
     }
+    this.#parts.runLimits.observe(event);
     hooks.observe({ type: "event", thread, id, event });
     const change: SessionChange = event.type === "tandem.init" ? { claudeSession: event.claude_session_id } : {};
     if (event.type === "session.status_rescheduled") change.status = "rescheduling";
@@ -136,6 +141,9 @@ export class TurnOutput {
     const call = writer.open.get(id);
     if (call && needsAnswer(call)) this.#ask(call);
     requests.observe(event);
+    const isRunRefused =
+      event.type === "agent.tool_use" && event.name === "Workflow" && writer.runs.size >= MAX_OPEN_RUNS;
+    if (isRunRefused) void writer.write([{ type: "workflow_run.error", workflow_run_id: null, error: TOO_MANY_RUNS }]);
     void this.#listener.onChange();
     this.#noteStep(event);
   }

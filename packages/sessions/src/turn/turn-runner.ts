@@ -1,5 +1,6 @@
 import type { TurnEnd } from "@tandem/claude-code";
-import { RequestError, type EventId, type EventOf, type Interruption } from "@tandem/protocol";
+import { RequestError, type EventId, type EventOf, type Interruption, type ThreadId } from "@tandem/protocol";
+import type { WorkflowRunResult } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
 import { ApprovalRequests } from "../approvals/approval-requests.ts";
 import type { Answer } from "../approvals/pending-calls.ts";
@@ -24,6 +25,8 @@ import { TurnMachine } from "./turn-machine.ts";
 import { TurnOutput } from "./turn-output.ts";
 import { TurnStatus } from "./turn-status.ts";
 import { acceptsMessage, canSteer, isWaiting, type TurnState } from "./turn-state.ts";
+import { RUN_AT_LIMIT, RUN_LOST, RUN_STOPPED } from "../workflows/open-runs.ts";
+import { RunLimits } from "../workflows/run-limits.ts";
 
 /**
  * Runs a session's turns: passes messages and answers to Claude, writes the output to the log, and moves the turn from state
@@ -40,6 +43,7 @@ export class TurnRunner {
   readonly #hooks: TurnHooks;
   readonly #quotaWait: QuotaWait;
   readonly #tasks: BackgroundTasks;
+  readonly #runLimits: RunLimits;
   readonly #status: TurnStatus;
   readonly #surviving: SurvivingCalls;
   readonly #promptSender: PromptSender;
@@ -51,6 +55,10 @@ export class TurnRunner {
     const machine = this.#machine;
     this.#quotaWait = new QuotaWait(dependencies, machine, () => this.#sendPrompt({ isAfterReset: true }));
     this.#tasks = new BackgroundTasks(writer, settings.clock);
+    this.#runLimits = new RunLimits(
+      settings.clock,
+      (run, error) => void this.#holder.current?.endRun(run, error).catch(() => undefined),
+    );
     this.#status = new TurnStatus(dependencies, machine, this.#tasks);
     this.#hooks = new TurnHooks(
       dependencies.createTurnHooks({
@@ -69,6 +77,7 @@ export class TurnRunner {
       gateway: this.#sideRequests,
       pending: this.#requests.pending,
       onRun: (id) => this.#requests.started(id),
+      admitThread: (thread) => this.#admitThread(thread),
       onOutput: (output) => this.#output.take(output),
     });
     this.#steering = new Steering(store.files);
@@ -95,7 +104,13 @@ export class TurnRunner {
     });
     this.#output = new TurnOutput(
       dependencies,
-      { ...parts, requests: this.#requests, tasks: this.#tasks, steering: this.#steering },
+      {
+        ...parts,
+        requests: this.#requests,
+        tasks: this.#tasks,
+        steering: this.#steering,
+        runLimits: this.#runLimits,
+      },
       {
         onTaken: (message) => void writer.take(message, this.#status.working(message.id), { status: "running" }),
         onModelRequest: () => this.#status.onModelRequest(),
@@ -149,6 +164,7 @@ export class TurnRunner {
   async inherit(closes?: true): Promise<void> {
     const { store, settings, writer } = this.#dependencies;
     const interrupted = await readInterruptedTurn(store, this.#row);
+    this.#tasks.end(RUN_LOST);
     if (!interrupted) return;
     const { messages, windows: quotaWaits } = interrupted;
     this.#machine.apply({ type: "inherit", at: this.#now, messages, quotaWaits });
@@ -313,6 +329,13 @@ export class TurnRunner {
     });
   };
 
+  /** Whether an agent of a workflow run may start. If not, the turn is stopped. */
+  async #admitThread(thread: ThreadId): Promise<boolean> {
+    const refusal = await this.#hooks.admitThread(thread);
+    if (refusal) this.#stop(refusal.reason, refusal.events);
+    return !refusal;
+  }
+
   async #cut(why: Interruption): Promise<void> {
     await this.close();
     await this.end(interruptedTurn(), why);
@@ -376,10 +399,18 @@ export class TurnRunner {
   async close(turn: "ended" | "left" | "lost" = "ended"): Promise<void> {
     const graded = this.ending.outcomes.cancel();
     if (turn === "left") await this.#hooks.left();
-    this.#tasks.end();
+    this.#tasks.end(this.#runResult);
+    this.#runLimits.clear();
     this.#steering.clear();
     await Promise.all([graded, this.#holder.close(turn)]);
     if (turn !== "lost") this.#sideRequests.settle();
+  }
+
+  /** How workflow runs end that end with the process. */
+  get #runResult(): WorkflowRunResult {
+    const stop = this.#machine.turn?.stop;
+    if (stop?.limit) return RUN_AT_LIMIT;
+    return stop?.isInterrupt ? RUN_STOPPED : RUN_LOST;
   }
 
   /** Closes the process. An open turn keeps waiting for its answers or its quota. */

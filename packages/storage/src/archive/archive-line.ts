@@ -84,6 +84,7 @@ const threadRow = z.object({
   createdAt: time,
   updatedAt: time,
   archivedAt: time.nullable(),
+  workflowRunId: z.string().optional(),
 } satisfies Record<keyof ThreadRow, z.ZodType>);
 
 /** Extra fields pass through, so that events written by a newer Tandem survive a round trip. */

@@ -28,6 +28,7 @@ export interface ThreadColumns {
   created_at: number;
   updated_at: number;
   archived_at: number | null;
+  workflow_run_id: string | null;
 }
 
 /** With the agent as JSON. */

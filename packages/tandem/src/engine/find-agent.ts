@@ -42,8 +42,8 @@ export async function findAgent(client: AgentClient, idOrName: string, version?:
 /** The configured model and effort at the time of creation. */
 const MADE_WITH = "tandem.model";
 const NAME = "tandem run";
-/** Omitted keys mean enabled. */
-const WITH_SUBAGENTS = { type: "multiagent_20261001" as const };
+/** Omitted keys mean enabled. Workflow runs can cost much, so an agent has them only on request. */
+const WITH_SUBAGENTS = { type: "multiagent_20261001" as const, workflows: { type: "disabled" as const } };
 
 export interface SessionAgentChoice {
   agent: Agent;

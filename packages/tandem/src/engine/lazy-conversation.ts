@@ -41,6 +41,7 @@ export const lazyConversation =
       takeBack: async (uuid) => (await opening).takeBack(uuid),
       interrupt: async () => (await opening).interrupt(),
       stopTask: async (id) => (await opening).stopTask(id),
+      endRun: async (run, error) => (await opening).endRun(run, error),
       kept: async (id) => (await opening).kept(id),
       caughtUp: async () => (await opening).caughtUp(),
       flush: async () => (await opening).flush(),

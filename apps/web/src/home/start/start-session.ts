@@ -102,7 +102,7 @@ const createAgent = (model: string): Promise<Agent> =>
       description: "Created by the page for the first session.",
       model: model === "" ? FALLBACK_MODEL : model,
       tools: [{ type: "agent_toolset_20260401" }],
-      multiagent: { type: "multiagent_20261001" },
+      multiagent: { type: "multiagent_20261001", workflows: { type: "disabled" } },
     },
   });
 

@@ -63,7 +63,11 @@ export function paramsOf(draft: AgentDraft, agent: Agent | undefined): AgentPara
     ...(hasToolsChanged && { tools: draft.policy === "none" ? others : [toolsetOf(draft.policy, before), ...others] }),
     // The server merges it: a roster and settings that the form does not show stay.
     ...((!agent || draft.subagents !== subagentsOf(agent)) && {
-      multiagent: { type: MULTIAGENT, subagents: { type: draft.subagents } },
+      multiagent: {
+        type: MULTIAGENT,
+        subagents: { type: draft.subagents },
+        ...(!agent && { workflows: { type: "disabled" } }),
+      },
     }),
     ...(draft.skills !== draftOf(agent).skills && { skills: [...draft.skills] }),
     ...(agent && { version: agent.version }),

@@ -13,6 +13,11 @@ const FIXED: Record<string, unknown> = {
   retry_delay_ms: 500,
   totalDurationMs: 0,
   end_time: 0,
+  startedAt: 0,
+  queuedAt: 0,
+  lastProgressAt: 0,
+  durationMs: 0,
+  gitBranch: "HEAD",
   slash_commands: [],
   terminal_slash_commands: [],
   skills: [],
@@ -31,6 +36,7 @@ const IDS: readonly [RegExp, (n: number) => string][] = [
   [/\btoolu_01[0-9a-f]{22}\b/g, (n) => `toolu_${n}`],
   [/\ba[0-9a-f]{16}\b/g, (n) => `agent${n}`],
   [/\b0m[0-9a-z]{7}-[0-9a-f]{8}\b/g, (n) => `run${n}`],
+  [/\bwf_[0-9a-f]{8}-[0-9a-f]{3}\b/g, (n) => `wf_${n}`],
 ];
 
 /** Makes a recording independent of machine and date. */
@@ -38,7 +44,7 @@ export function neutralise(lines: readonly unknown[], replace: Readonly<Record<s
   const known = IDS.map(() => new Map<string, string>());
   // Shell task ids look like words, so they are collected from the messages that introduce them.
   const shells = new Set(
-    lines.flatMap((line) => [...JSON.stringify(line).matchAll(/"task_id":"(b[0-9a-z]{8})"/g)].map(([, id]) => id!)),
+    lines.flatMap((line) => [...JSON.stringify(line).matchAll(/"task_id":"([bw][0-9a-z]{8})"/g)].map(([, id]) => id!)),
   );
   const paths = Object.entries(replace).sort(([a], [b]) => b.length - a.length);
   return lines.map((line) => {

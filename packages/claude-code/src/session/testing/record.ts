@@ -31,7 +31,10 @@ export async function record(stage: Stage, scenario: Scenario): Promise<string[]
   }
   const head: RecordingHead = {
     names: { customServer: "tandem", mcpServers: session.setup.mcpServers.map(({ name }) => name) },
-    tools: [...session.setup.tools, ...(session.setup.outputSchema ? ["StructuredOutput"] : [])],
+    tools: [
+      ...session.setup.tools,
+      ...(session.setup.outputSchema || session.setup.workflows ? ["StructuredOutput"] : []),
+    ],
     outputExpected: session.setup.outputSchema !== undefined,
     decisions,
   };
@@ -44,9 +47,10 @@ export async function record(stage: Stage, scenario: Scenario): Promise<string[]
   });
 }
 
-/** The translator reads only the usage from transcript lines. */
+/** The translator reads only the usage from transcript lines, except those of agents in a workflow run. */
 function worthKeeping(input: TranslatorInput): TranslatorInput[] {
   if (input.type !== "transcript") return [input];
   const { type, message } = input.line as { type: string; message?: Record<string, unknown> };
+  if (input.leaf) return type === "attachment" ? [] : [input];
   return type === "assistant" ? [{ type: "transcript", line: { type, message: { ...message, content: [] } } }] : [];
 }

@@ -6,18 +6,21 @@ import type {
 import type { BackgroundTask } from "@tandem/protocol";
 import type { Emit } from "./emit.ts";
 import type { Threads } from "./subagent-threads.ts";
+import type { WorkflowRuns } from "./workflow-runs.ts";
 
-const KINDS: Record<string, string> = { local_bash: "shell", local_agent: "subagent" };
+const KINDS: Record<string, string> = { local_bash: "shell", local_agent: "subagent", local_workflow: "workflow" };
 
 /** Background tasks; the whole list is emitted on every change. */
 export class Background {
   readonly #emit: Emit;
   readonly #threads: Threads;
+  readonly #runs: WorkflowRuns;
   #tasks: BackgroundTask[] = [];
 
-  constructor(emit: Emit, threads: Threads) {
+  constructor(emit: Emit, threads: Threads, runs: WorkflowRuns) {
     this.#emit = emit;
     this.#threads = threads;
+    this.#runs = runs;
   }
 
   get running(): boolean {
@@ -32,17 +35,17 @@ export class Background {
         kind: KINDS[task_type] ?? task_type,
         description,
         status: "running",
-        ...this.#thread(task_id),
+        ...this.#of(task_id),
       }));
     this.#tell();
   }
 
-  /** A subagent's thread may become known after its task. */
+  /** A subagent's thread, or a workflow run, may become known after its task. */
   started({ task_id }: SDKTaskStartedMessage): void {
     const task = this.#tasks.find(({ id }) => id === task_id);
-    const thread = this.#thread(task_id);
-    if (!task || !thread.session_thread_id || task.session_thread_id) return;
-    Object.assign(task, thread);
+    const known = this.#of(task_id);
+    if (!task || Object.keys(known).length === 0 || task.session_thread_id || task.workflow_run_id) return;
+    Object.assign(task, known);
     this.#tell();
   }
 
@@ -54,9 +57,10 @@ export class Background {
     this.#tell();
   }
 
-  #thread(taskId: string): Pick<BackgroundTask, "session_thread_id"> {
+  #of(taskId: string): Pick<BackgroundTask, "session_thread_id" | "workflow_run_id"> {
     const thread = this.#threads.ofTask(taskId);
-    return thread ? { session_thread_id: thread } : {};
+    const run = this.#runs.ofTask(taskId);
+    return { ...(thread && { session_thread_id: thread }), ...(run && { workflow_run_id: run }) };
   }
 
   #tell(): void {

@@ -6,7 +6,6 @@ export const IGNORED: Readonly<Record<string, string>> = {
   attachment: "answers of our own hooks, reported when a process runs a call of an earlier one",
   "system/status": "requests and compactions are told by what comes of them",
   "system/thinking_tokens": "an estimate that the usage replaces",
-  "system/task_progress": "a heartbeat; a subagent's own messages say more",
   "system/session_state_changed": "turns are told by their messages and results",
   "system/control_request_progress": "a heartbeat of our own requests",
   "system/hook_started": "our own hooks",

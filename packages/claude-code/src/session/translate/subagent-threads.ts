@@ -3,7 +3,7 @@ import type {
   SDKTaskNotificationMessage,
   SDKTaskStartedMessage,
 } from "@anthropic-ai/claude-agent-sdk";
-import type { StopReason, ThreadId } from "@tandem/protocol";
+import type { StopReason, ThreadId, WorkflowLeaf, WorkflowRunId } from "@tandem/protocol";
 import type { Emit } from "./emit.ts";
 
 /** A subagent started by an earlier process of the conversation. */
@@ -24,6 +24,10 @@ interface Thread {
   background: boolean;
   /** Its latest text. */
   words: string;
+  /** The workflow run that it works for. */
+  workflow?: { run: WorkflowRunId; leaf: WorkflowLeaf };
+  /** Whether it was given its task. */
+  isTold?: boolean;
 }
 
 interface Party {
@@ -99,6 +103,35 @@ export class Threads {
     if (message.prompt) this.#exchange(caller, this.#party(thread.id), message.prompt);
   }
 
+  /** An agent of a workflow run, by Claude Code's id. */
+  leafStarted(
+    agent: string,
+    { agentName, run, leaf }: { agentName: string; run: WorkflowRunId; leaf: WorkflowLeaf },
+  ): ThreadId {
+    const thread = this.#add(agent, agent, agentName, this.#party(null));
+    Object.assign(thread, { background: true, workflow: { run, leaf } });
+    this.#announce(thread);
+    return thread.id;
+  }
+
+  /** The task of a leaf. The plan gives it, so the primary thread has no message that was sent. */
+  leafTold(id: ThreadId, text: string): void {
+    const thread = this.#byId.get(id);
+    if (!thread || thread.isTold) return;
+    thread.isTold = true;
+    this.#emit.event(id, {
+      type: "agent.thread_message_received",
+      from_session_thread_id: this.#primary,
+      from_agent_name: null,
+      content: [{ type: "text", text }],
+    });
+  }
+
+  leafEnded(id: ThreadId, error?: string): void {
+    const thread = this.#byId.get(id);
+    if (thread?.running) this.#rest(thread, error === undefined ? "end_turn" : "retries_exhausted", error);
+  }
+
   movedToBackground(taskId: string): void {
     const thread = this.#byTask.get(taskId);
     if (thread) thread.background = true;
@@ -160,7 +193,8 @@ export class Threads {
       type: "session.thread_created",
       session_thread_id: thread.id,
       agent_name: thread.agentName,
-      workflow_run_id: null,
+      workflow_run_id: thread.workflow?.run ?? null,
+      ...(thread.workflow && { tandem: { leaf: thread.workflow.leaf } }),
     });
     this.#run(thread);
   }
@@ -175,7 +209,7 @@ export class Threads {
     });
   }
 
-  #rest(thread: Thread, stop: StopReason["type"] & ("end_turn" | "retries_exhausted")): void {
+  #rest(thread: Thread, stop: StopReason["type"] & ("end_turn" | "retries_exhausted"), error?: string): void {
     thread.running = false;
     thread.retrying = false;
     this.#emit.event(thread.caller.thread, {
@@ -184,6 +218,7 @@ export class Threads {
       agent_name: thread.agentName,
       stop_reason: { type: stop },
       stop_details: null,
+      ...(error !== undefined && { tandem: { error } }),
     });
   }
 

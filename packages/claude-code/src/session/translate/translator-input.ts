@@ -12,6 +12,12 @@ export interface Past {
   totals: Reported;
 }
 
+/** The agent of a transcript, and Claude Code's id of its workflow run. */
+export interface LeafPath {
+  run: string;
+  agent: string;
+}
+
 export type TranslatorInput =
   | { type: "message"; message: SDKMessage }
   /** Before the first message of a resumed conversation. */
@@ -20,8 +26,8 @@ export type TranslatorInput =
   | { type: "adopted"; call: AllowedCall }
   /** An answer of an earlier process. */
   | { type: "untold"; answer: UntoldAnswer }
-  /** A new line in a subagent's transcript. */
-  | { type: "transcript"; line: unknown }
+  /** A new line in a subagent's transcript. `leaf` names the agent of a workflow run, which has no other messages. */
+  | { type: "transcript"; line: unknown; leaf?: LeafPath }
   /** States of the MCP servers, with the reasons of failures. */
   | { type: "mcp_status"; servers: readonly McpState[] }
   /** We have requested an interrupt; from now on a "refused" result is not the user's refusal. */

@@ -11,16 +11,20 @@ import { z } from "zod";
 import type { ConversationOutput, TurnEnd } from "../conversation.ts";
 import { Answers } from "./answers.ts";
 import { Background } from "./background.ts";
+import { commandLifecycle } from "./command-lifecycle.ts";
 import { Calls, type Judge, type ToolNames } from "./calls.ts";
 import { Emit } from "./emit.ts";
 import { IGNORED, isInternalText } from "./ignored.ts";
 import { Incidents } from "./incidents.ts";
+import { LeafLines } from "./leaf-lines.ts";
 import { readTotals, type Reported, usedSince } from "./reported-usage.ts";
 import { Spans } from "./spans.ts";
 import { Threads } from "./subagent-threads.ts";
 import { Todos } from "./todos.ts";
 import type { TranslatorInput } from "./translator-input.ts";
 import { failure, type Hints, turnOutcome } from "./turn-outcome.ts";
+import { readLaunched, readProgress } from "./workflow-message.ts";
+import { WorkflowRuns } from "./workflow-runs.ts";
 
 export interface TranslatorSettings {
   newEventId: () => EventId;
@@ -64,6 +68,8 @@ export class Translator {
   readonly #spans: Spans;
   readonly #threads: Threads;
   readonly #background: Background;
+  readonly runs: WorkflowRuns;
+  readonly #leaves: LeafLines;
   readonly #todos: Todos;
   readonly #incidents: Incidents;
   #totals: Reported = {};
@@ -87,7 +93,18 @@ export class Translator {
     this.#answers = new Answers(this.#emit, this.#calls);
     this.#spans = new Spans(this.#emit, settings.isFree);
     this.#threads = new Threads(this.#emit, { idOf: settings.threadIdOf, primary: settings.primaryThread });
-    this.#background = new Background(this.#emit, this.#threads);
+    this.runs = new WorkflowRuns(this.#emit, this.#threads, {
+      threadIdOf: settings.threadIdOf,
+      closeCalls: (thread) =>
+        this.#calls.closeAll(this.#hints.interrupting ? "interrupt" : "stopped", (call) => call.thread === thread),
+    });
+    this.#leaves = new LeafLines(this.runs, {
+      threads: this.#threads,
+      spans: this.#spans,
+      answers: this.#answers,
+      calls: this.#calls,
+    });
+    this.#background = new Background(this.#emit, this.#threads, this.runs);
     this.#todos = new Todos(this.#emit);
     this.#incidents = new Incidents(this.#emit);
   }
@@ -104,6 +121,12 @@ export class Translator {
 
   get hasBackgroundTasks(): boolean {
     return this.#background.running;
+  }
+
+  /** The workflow run of an agent: undefined while Claude Code has not named the agent. */
+  runOfAgent(agent: string): { taskId: string; leaves: number } | "none" | undefined {
+    if (this.runs.isEmpty) return "none";
+    return this.runs.ofAgent(agent) ?? (this.#threads.ofTask(agent) ? "none" : undefined);
   }
 
   accept(input: TranslatorInput): ConversationOutput[] {
@@ -123,6 +146,7 @@ export class Translator {
         this.#answers.told(input.answer);
         break;
       case "transcript":
+        if (input.leaf) this.#leaves.line(input.leaf, input.line, this.#hints.interrupting);
         this.#spans.transcript(input.line);
         break;
       case "mcp_status":
@@ -206,18 +230,26 @@ export class Translator {
         this.#compacted = true;
         return this.#incidents.compacted(message.compact_metadata);
       case "task_started":
+        if (message.task_type === "local_workflow") this.runs.started(message);
         if (message.task_type === "local_agent") {
           this.#threads.started(message, this.#calls.threadOf(message.tool_use_id));
         }
         return this.#background.started(message);
       case "task_updated":
         if (message.patch.is_backgrounded) this.#threads.movedToBackground(message.task_id);
+        this.runs.failed(message.task_id, message.patch.error);
         return;
+      case "task_progress": {
+        const progress = readProgress(message);
+        if (progress) this.runs.progress(progress);
+        return;
+      }
       case "task_notification": {
         const thread = this.#threads.ofTask(message.task_id);
         if (thread)
           this.#calls.closeAll(this.#hints.interrupting ? "interrupt" : "stopped", (call) => call.thread === thread);
         this.#threads.ended(message);
+        this.runs.ended(message);
         return this.#background.ended(message);
       }
       case "background_tasks_changed":
@@ -328,6 +360,8 @@ export class Translator {
         const call = this.#calls.result(block, message.tool_use_result, this.#hints.interrupting);
         if (!call) this.#emit.event(null, { type: "tandem.unknown", kind: "user/tool_result", message: block });
         else if (!block.is_error) this.#todos.noted(call, message.tool_use_result);
+        const launched = readLaunched(message.tool_use_result);
+        if (launched) this.runs.launched(launched);
       } else if (!isInternalText(message, block)) {
         const thread = this.#threads.ofMessage(message);
         this.#emit.event(thread, { type: "tandem.unknown", kind: `user/${block.type}`, message: block });
@@ -336,6 +370,7 @@ export class Translator {
   }
 
   #result(result: SDKResultMessage): void {
+    this.runs.flush();
     const outcome = turnOutcome(result, this.#hints, this.#settings.outputExpected);
     this.#close(outcome.stop === "interrupted" ? "interrupt" : "stopped", false);
     const totals = readTotals(result.modelUsage, this.#settings.isFree);
@@ -373,6 +408,7 @@ export class Translator {
     this.#calls.closeAll(why, ({ thread }) => !goesOn(thread));
     this.#spans.settle((thread) => !goesOn(thread));
     this.#threads.endAll(all);
+    if (all) this.runs.forget();
   }
 }
 
@@ -385,12 +421,3 @@ const noHints = (): Hints => ({
   refusal: undefined,
   interrupting: false,
 });
-
-/** State of a sent message: `queued`, `started` when the model receives it, `completed` or `cancelled`. */
-const message = z.object({ type: z.literal("command_lifecycle"), command_uuid: z.string(), state: z.string() });
-
-/** The SDK forwards these messages but does not declare them. */
-export function commandLifecycle(other: unknown): { uuid: string; state: string } | undefined {
-  const { data } = message.safeParse(other);
-  return data && { uuid: data.command_uuid, state: data.state };
-}

@@ -11,6 +11,7 @@ const backgroundTask = typed<BackgroundTask>(
       description: z.string(),
       status: z.string(),
       session_thread_id: z.string().optional(),
+      workflow_run_id: z.string().optional(),
     })
     .meta({ id: "BackgroundTask" }),
 );

@@ -109,7 +109,7 @@ export const thread = z
     status: z.enum(SESSION_STATUSES),
     stats: stats.nullable(),
     usage: usageSnapshot.nullable(),
-    workflow_run_id: z.null(),
+    workflow_run_id: z.string().nullable(),
     created_at: z.string(),
     updated_at: z.string(),
     archived_at: z.string().nullable(),

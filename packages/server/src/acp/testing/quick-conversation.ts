@@ -41,6 +41,7 @@ export function quickConversation(host: ConversationHost, ticks: () => number): 
       await running.ended;
     },
     stopTask: async () => undefined,
+    endRun: async () => undefined,
     kept: async () => undefined,
     ranCall: Promise.resolve(),
     caughtUp: async () => undefined,

@@ -267,6 +267,7 @@ export const MIGRATIONS: readonly Migration[] = [
       "create index session_deployment on session (deployment_id, created_at, id) where deployment_id is not null",
     ],
   },
+  { compatible: true, statements: ({ id }) => [`alter table thread add column workflow_run_id ${id}`] },
 ];
 
 /**

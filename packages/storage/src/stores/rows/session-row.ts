@@ -73,6 +73,7 @@ export const encodeThread = (row: ThreadRow): ThreadInput => ({
     created_at: toMs(row.createdAt),
     updated_at: toMs(row.updatedAt),
     archived_at: toMsOrNull(row.archivedAt),
+    workflow_run_id: row.workflowRunId ?? null,
   },
   agent: JSON.stringify(row.agent),
 });
@@ -87,4 +88,5 @@ export const decodeThread = (row: StoredThread): ThreadRow => ({
   createdAt: toIso(row.created_at),
   updatedAt: toIso(row.updated_at),
   archivedAt: toIsoOrNull(row.archived_at),
+  ...(row.workflow_run_id !== null && { workflowRunId: row.workflow_run_id }),
 });
