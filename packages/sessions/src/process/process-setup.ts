@@ -54,7 +54,8 @@ export async function openProcessSetup(
 ): Promise<ProcessSetup> {
   await using resources = new AsyncDisposableStack();
   const { vaults } = settings;
-  const vaultVariables = await vaults?.openVariables(row.vaultIds ?? [], around.hide);
+  // The programs of a self-hosted environment run elsewhere.
+  const vaultVariables = row.selfHosted ? undefined : await vaults?.openVariables(row.vaultIds ?? [], around.hide);
   const { sandbox, opened } = await openSandbox(row, settings, { ...around, vaultVariables });
   if (opened) resources.use(opened);
   const trust = await settings.trustOf?.(row.folder);

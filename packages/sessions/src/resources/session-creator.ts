@@ -69,7 +69,7 @@ export class SessionCreator {
 
   async check(params: SessionCreateParams): Promise<void> {
     const environment = await this.#dependencies.environments.open(params.environment_id);
-    const draft = await this.#draft(params);
+    const draft = await this.#draft(params, environment);
     if (environment.config.type === "self_hosted") await this.#checkSelfHosted(draft);
   }
 
@@ -84,17 +84,22 @@ export class SessionCreator {
     );
   }
 
-  async #draft(params: SessionCreateParams, by?: string, id?: SessionId): Promise<SessionDraft> {
+  async #draft(
+    params: SessionCreateParams,
+    { config }: Awaited<ReturnType<EnvironmentCatalogue["open"]>>,
+    by?: string,
+    id?: SessionId,
+  ): Promise<SessionDraft> {
     const { agents, store, vaults, clock } = this.#dependencies;
     const draft = await draftSession(await this.#checked(params), agents, store.files, clock, by, id);
-    await vaults.check(draft.row.vaultIds ?? []);
+    await vaults.check(draft.row.vaultIds ?? [], { isSelfHosted: config.type === "self_hosted" });
     return draft;
   }
 
   async #create(params: SessionCreateParams, by?: string, id?: SessionId, deployment?: string): Promise<Session> {
     if (params.initial_events?.length) await this.#dependencies.killSwitch.refuse();
     const environment = await this.#dependencies.environments.open(params.environment_id);
-    const draft = await this.#draft(params, by, id);
+    const draft = await this.#draft(params, environment, by, id);
     checkMcpServers(environment, draft.row.agent.mcp_servers);
     const selfHosted = environment.config.type === "self_hosted";
     if (selfHosted) await this.#checkSelfHosted(draft);

@@ -28,7 +28,7 @@ interface VaultSettings {
 
 export interface SessionVaults {
   /** Rejects unless the vaults of a new session exist, are not archived, and can be used here. */
-  check(vaultIds: readonly string[]): Promise<void>;
+  check(vaultIds: readonly string[], environment: { isSelfHosted: boolean }): Promise<void>;
   /** Whether one of them has an `environment_variable` credential. */
   hasVariables(vaultIds: readonly string[]): Promise<boolean>;
 }
@@ -66,7 +66,7 @@ export function createVaults({
     credentials,
     ofSessions: {
       hasVariables: (vaultIds) => credentials.hasVariables(vaultIds),
-      async check(vaultIds) {
+      async check(vaultIds, { isSelfHosted }) {
         for (const id of vaultIds) {
           const found = await records.find(id);
           if (!found) throw unusable(`vault_ids: there is no vault ${id}`, "vault_not_found");
@@ -74,7 +74,7 @@ export function createVaults({
             throw unusable(`vault_ids: the vault ${id} is archived`, "vault_archived");
         }
         if (!(await credentials.hasVariables(vaultIds))) return;
-        const reason = await whyNoVariables();
+        const reason = isSelfHosted ? "a self-hosted environment runs them elsewhere" : await whyNoVariables();
         if (reason !== undefined) throw cannotInject(reason, "invalid_request");
       },
     },

@@ -200,6 +200,11 @@ test("without a sandbox, a session with a variable is refused, and one with a to
     code: "invalid_request",
     message: expect.stringContaining("sandbox.mode is off"),
   });
+  const elsewhere = await running.engine.environments.create({ name: "own", config: { type: "self_hosted" } });
+  await expect(running.session({ vault_ids: [vault], environment_id: elsewhere.id })).rejects.toMatchObject({
+    code: "invalid_request",
+    message: expect.stringContaining("self-hosted"),
+  });
   const token = await addVault(running, { type: "static_bearer", mcp_server_url: server.url, token: "some-token" });
   await running.session({ vault_ids: [token.vault] });
   await expect(
