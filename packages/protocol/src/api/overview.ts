@@ -32,7 +32,7 @@ const feedSession = z
     waiting_for: z.array(
       z.object({
         event_id: z.string(),
-        type: z.enum(["tool_confirmation", "custom_tool_result", "tool_result"]),
+        type: z.enum(["tool_confirmation", "custom_tool_result"]),
         name: z.string(),
       }),
     ),

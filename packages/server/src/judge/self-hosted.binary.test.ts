@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import Anthropic, { APIError, BadRequestError, ConflictError, NotFoundError } from "@anthropic-ai/sdk";
+import Anthropic, { APIError, BadRequestError, ConflictError, NotFoundError, toFile } from "@anthropic-ai/sdk";
 import { BetaHeartbeatPreconditionFailedError } from "@anthropic-ai/sdk/resources/beta/environments/work";
 import { text, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -67,8 +67,14 @@ async function serve(id: string, { until = "Done." } = {}): Promise<string[]> {
 const items = async (id: string) => (await work().list(environment)).data.filter(({ data }) => data.id === id);
 
 test("the official worker runs the tools of a session on its own machine", async () => {
-  const id = await session();
+  const file = await toFile(
+    Buffer.from("---\nname: greet\ndescription: Greets.\n---\nGreet the heron.\n"),
+    "greet/SKILL.md",
+  );
+  const skill = await beta().skills.create({ files: [file], display_name: "Greeting" });
+  const id = await session({ tools: [allow], skills: [{ type: "custom", skill_id: skill.id }] });
   stage.rehearsal.use([
+    call("read", { file_path: "skills/greet/SKILL.md" }),
     call("write", { file_path: "a.txt", content: "from the model" }),
     call("bash", { command: "cat a.txt; pwd" }),
     text("Done."),
@@ -81,14 +87,21 @@ test("the official worker runs the tools of a session on its own machine", async
     "user.tool_result",
     "agent.tool_use",
     "user.tool_result",
+    "agent.tool_use",
+    "user.tool_result",
   ]);
   const events = (await beta().sessions.events.list(id)).data;
   const uses = events.filter((event) => event.type === "agent.tool_use");
   expect(uses.map(({ name, input }) => [name, input])).toEqual([
+    ["read", { file_path: "skills/greet/SKILL.md" }],
     ["write", { file_path: "a.txt", content: "from the model" }],
     ["bash", { command: "cat a.txt; pwd" }],
   ]);
-  expect(JSON.stringify(stage.rehearsal.requests.at(-1)?.body)).toContain(workdir);
+  const request = JSON.stringify(stage.rehearsal.requests.at(-1)?.body);
+  for (const told of [workdir, "Greet the heron.", "another machine", "skills/greet/SKILL.md (a skill"]) {
+    expect(request).toContain(told);
+  }
+  expect(request).not.toContain('"name":"Bash"');
 });
 
 test("a session waits for a worker, and each call is answered once", async () => {
@@ -206,6 +219,50 @@ test("leases: an item that is not acknowledged or beaten goes to the next worker
   expect(await statusOf(client.beta.environments.work.heartbeat(first!.id, at))).toBe(401);
   await expect(own.stop(first!.id, { ...at, force: true })).rejects.toBeInstanceOf(ConflictError);
   expect((await items(id)).map(({ state }) => state)).toEqual(["queued", "stopped"]);
+});
+
+test("an interrupt closes the call for the worker, too", async () => {
+  const id = await session();
+  stage.rehearsal.use([call("bash", { command: "true" }), text("Never.")]);
+  const stream = await beta().sessions.events.stream(id);
+  await stage.say(id, "Run it.");
+  const [use] = ofType(await collectUntil(stream, requiresAction), "agent.tool_use");
+  const rest = await beta().sessions.events.stream(id);
+  await beta().sessions.events.send(id, { events: [{ type: "user.interrupt" }] });
+  const [closed] = ofType(await collectUntil(rest, endsTurn), "user.tool_result");
+  expect(closed).toMatchObject({ tool_use_id: use!.id, is_error: true, tandem: { interrupted: "interrupt" } });
+  const late = { type: "user.tool_result" as const, tool_use_id: use!.id, content: [] };
+  await expect(beta().sessions.events.send(id, { events: [late] })).rejects.toBeInstanceOf(BadRequestError);
+});
+
+test("a session token reaches the memory stores of its session", async () => {
+  const [own, readOnly, foreign] = [
+    await beta().memoryStores.create({ name: "notes" }),
+    await beta().memoryStores.create({ name: "rules" }),
+    await beta().memoryStores.create({ name: "others" }),
+  ];
+  const resources = [
+    { type: "memory_store" as const, memory_store_id: own.id },
+    { type: "memory_store" as const, memory_store_id: readOnly.id, access: "read_only" as const },
+  ];
+  const id = await session(undefined, { resources });
+  expect((await beta().sessions.retrieve(id)).resources).toMatchObject([
+    { mount_path: "/mnt/memory/notes" },
+    { mount_path: "/mnt/memory/rules" },
+  ]);
+  stage.rehearsal.use([text("Hello.")]);
+  await stage.say(id, "Hello");
+  const polled = await worker(environmentKey).beta.environments.work.poll(environment, { block_ms: 999 });
+  const secret = JSON.parse(Buffer.from(polled!.secret!, "base64url").toString()) as { sessions_token: string };
+  const { memories } = worker(secret.sessions_token).beta.memoryStores;
+  const made = await memories.create(own.id, { path: "/a.md", content: "one" });
+  await memories.update(made.id, { memory_store_id: own.id, content: "two" });
+  expect((await memories.list(own.id)).data).toHaveLength(1);
+  await memories.delete(made.id, { memory_store_id: own.id });
+  expect(await statusOf(memories.list(readOnly.id))).toBe(200);
+  expect(await statusOf(memories.create(readOnly.id, { path: "/a.md", content: "one" }))).toBe(403);
+  expect(await statusOf(memories.list(foreign.id))).toBe(403);
+  expect(await statusOf(worker(environmentKey).beta.memoryStores.memories.list(own.id))).toBe(403);
 });
 
 test("keys and session tokens reach their own environment and session only", async () => {

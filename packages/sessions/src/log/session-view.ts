@@ -54,14 +54,19 @@ const isAsking = ({ id, status }: ThreadRow, session: SessionRow): boolean =>
 
 /** A summary of a session, for lists. */
 export function feedView(row: SessionRow): FeedSession {
+  const asked = unansweredCalls(row).flatMap(({ event_id, type, name }) =>
+    type === "tool_result" ? [] : [{ event_id, type, name }],
+  );
+  // A call that a worker runs needs no person.
+  const isAtWorker = asked.length === 0 && row.waitingFor.some(({ type }) => type === "tool_result");
   return {
     id: row.id,
     title: row.title,
-    status: row.status,
+    status: isAtWorker ? "running" : row.status,
     agent: { id: row.agent.id, name: row.agent.name },
     environment_id: row.environmentId,
     folder: row.folder,
-    waiting_for: unansweredCalls(row).map(({ event_id, type, name }) => ({ event_id, type, name })),
+    waiting_for: asked,
     list_cost: row.usage.list_cost,
     evaluation: row.outcomes?.at(-1)?.result ?? null,
     cut_short: row.cutShort ?? null,
