@@ -62,6 +62,9 @@ describe.skipIf(!wall.on)("in a sandbox", () => {
       "mv .git old",
       "echo ../other >.git/commondir",
       "rm .git/commondir",
+      "echo /srv/other/.git/objects >.git/objects/info/alternates",
+      "mv .git/objects/info .git/objects/old",
+      "mv .git/objects .git/old",
     ]) {
       expect(await run(repository, attack), attack).not.toMatchObject({ code: 0 });
     }
@@ -69,6 +72,27 @@ describe.skipIf(!wall.on)("in a sandbox", () => {
     git(repository, "worktree", "add", "-q", join(base, "tree"));
     expect(git(repository, "worktree", "list").split("\n")[0]).toMatch(/^\S+\/repository /);
     expect(git(repository, "status", "--porcelain")).toBe("");
+  });
+
+  test("hooks and settings that the configuration names in the work tree stay as they are", async () => {
+    mkdirSync(join(repository, "tools/hooks"), { recursive: true });
+    writeFileSync(join(repository, "tools/gitconfig"), "[alias]\n\tx = status\n");
+    git(repository, "config", "core.hooksPath", "tools/hooks");
+    git(repository, "config", "include.path", "../tools/gitconfig");
+    git(repository, "config", "extensions.worktreeConfig", "true");
+    git(repository, "add", "-A");
+    git(repository, "commit", "-q", "-m", "tools");
+    expect(await run(repository, `echo x >tools/other; ${WORK}`)).toMatchObject({ code: 0 });
+    for (const attack of [
+      "echo x >tools/hooks/pre-commit",
+      "echo x >tools/gitconfig",
+      "mv tools/hooks tools/old",
+      "mv tools old",
+      "echo x >.git/config.worktree",
+    ]) {
+      expect(await run(repository, attack), attack).not.toMatchObject({ code: 0 });
+    }
+    expect(git(repository, "status", "--porcelain")).toBe("?? tools/other\n");
   });
 
   test("git works in a worktree, which cannot touch the repository's configuration or other worktrees", async () => {

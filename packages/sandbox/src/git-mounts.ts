@@ -13,12 +13,20 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { isBelow } from "./check-destinations.ts";
 import { SandboxError } from "./sandbox-error.ts";
 import type { Mount } from "./sandbox-plan.ts";
 
 /** Git runs programs that these name, also when a person runs it outside. `info` has attributes, which choose filters. */
 const FOLDERS = ["hooks", "info"];
 const FILES = ["config", "config.worktree", "commondir"];
+/** Names folders of other repositories, whose objects git then reads. */
+const ALTERNATES = "objects/info/alternates";
+/** With this setting, git also reads `config.worktree`. */
+const HAS_WORKTREE_CONFIG = /worktreeconfig/i;
+/** Settings that name hooks or further settings, which may be in the work tree. */
+const NAMED_PATH = /^\s*(hookspath|path)\s*=\s*"?([^"#;\n]+?)"?\s*(?:[#;].*)?$/gim;
+const MAX_CONFIG_BYTES = 1024 * 1024;
 /** Repositories of submodules, which may be nested. */
 const SUBMODULES = ["modules/**/config"];
 const MAX_POINTER_BYTES = 8_192;
@@ -33,9 +41,32 @@ export function gitMounts(folder: string): Mount[] {
   const kind = lstatSync(entry, { throwIfNoEntry: false });
   if (kind === undefined) return [];
   if (kind.isSymbolicLink()) throw linked(entry);
-  if (kind.isDirectory()) return isRepository(entry) ? repositoryMounts(entry) : [];
+  if (kind.isDirectory()) {
+    return isRepository(entry) ? [...repositoryMounts(entry), ...namedMounts(folder, entry, entry)] : [];
+  }
   const worktree = worktreeOf(entry);
-  return worktree ? worktreeMounts(entry, worktree) : [];
+  return worktree ? [...worktreeMounts(entry, worktree), ...namedMounts(folder, worktree.common, entry)] : [];
+}
+
+/** Hooks and included settings in the work tree, as the repository's own configuration names them. */
+function namedMounts(folder: string, git: string, entry: string): Mount[] {
+  const named = [...readConfig(git).matchAll(NAMED_PATH)].map(([, key, path]) =>
+    resolve(key!.toLowerCase() === "path" ? git : folder, path!),
+  );
+  const inside = new Set(named.filter((path) => path.startsWith(`${folder}/`) && !isBelow(path, entry)));
+  const real = [...inside].filter((path) => existsSync(path) && realpathSync(path) === path);
+  const onTheWay = new Set(real.flatMap((path) => foldersBetween(folder, dirname(path))));
+  return [...shortestFirst(onTheWay).map(writable), ...real.map(readOnly)];
+}
+
+const shortestFirst = (paths: Iterable<string>): string[] => [...paths].sort((a, b) => a.length - b.length);
+
+function readConfig(git: string): string {
+  try {
+    return readPointer(join(git, "config"), MAX_CONFIG_BYTES);
+  } catch {
+    return "";
+  }
 }
 
 function repositoryMounts(git: string): Mount[] {
@@ -44,8 +75,32 @@ function repositoryMounts(git: string): Mount[] {
     if (!isThere(join(git, name))) mkdirSync(join(git, name), { recursive: true });
   }
   pinConfiguration(git);
+  if (HAS_WORKTREE_CONFIG.test(readConfig(git))) makeEmpty(join(git, "config.worktree"));
   const protectedPaths = [...FOLDERS, ...FILES].map((name) => join(git, name)).filter(isThere);
-  return [writable(git), ...protectedPaths.map(readOnly), ...submoduleMounts(git), ...otherWorktrees(git)];
+  return [
+    writable(git),
+    ...protectedPaths.map(readOnly),
+    ...alternatesMounts(git),
+    ...submoduleMounts(git),
+    ...otherWorktrees(git),
+  ];
+}
+
+/** An empty file changes nothing, and keeps the agent from creating another. */
+function alternatesMounts(git: string): Mount[] {
+  const file = join(git, ALTERNATES);
+  const folders = foldersBetween(git, dirname(file));
+  for (const folder of folders) if (!isThere(folder)) mkdirSync(folder);
+  makeEmpty(file);
+  return isThere(file) ? [...folders.map(writable), readOnly(file)] : [];
+}
+
+function makeEmpty(file: string): void {
+  try {
+    writeFileSync(file, "", { flag: "wx" });
+  } catch {
+    // It exists already, or the folder cannot be written.
+  }
 }
 
 /**
@@ -78,7 +133,7 @@ function submoduleMounts(git: string): Mount[] {
   for (const module of modules) pinConfiguration(module);
   const folders = new Set(modules.flatMap((module) => foldersBetween(git, module)));
   return [
-    ...[...folders].sort((a, b) => a.length - b.length).map(writable),
+    ...shortestFirst(folders).map(writable),
     ...modules.flatMap((module) =>
       ["config", "hooks", "commondir"]
         .map((name) => join(module, name))
@@ -94,6 +149,7 @@ const foldersBetween = (top: string, folder: string): string[] =>
 
 /** Commits need the common folder: objects, refs and logs are shared. */
 function worktreeMounts(entry: string, { git, common }: Worktree): Mount[] {
+  if (HAS_WORKTREE_CONFIG.test(readConfig(common))) makeEmpty(join(git, "config.worktree"));
   return [
     ...repositoryMounts(common),
     writable(git),
@@ -143,11 +199,11 @@ function worktreeOf(entry: string): Worktree | undefined {
 }
 
 /** The agent may have made a pipe or an endless file of it, which would block or fill the whole server. */
-function readPointer(path: string): string {
+function readPointer(path: string, maxBytes = MAX_POINTER_BYTES): string {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const found = fstatSync(descriptor);
-    if (!found.isFile() || found.size > MAX_POINTER_BYTES) throw new Error(`${path} is not a small file.`);
+    if (!found.isFile() || found.size > maxBytes) throw new Error(`${path} is not a small file.`);
     return readFileSync(descriptor, "utf8");
   } finally {
     closeSync(descriptor);

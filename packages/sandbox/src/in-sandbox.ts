@@ -4,6 +4,7 @@ import { baseView } from "./base-view.ts";
 import { canReach } from "./can-reach.ts";
 import { limitFlags } from "./limits.ts";
 import { checkDestinations } from "./check-destinations.ts";
+import { mountIdentities, type MountIdentity } from "./mount-identity.ts";
 import { SandboxError } from "./sandbox-error.ts";
 import type { Mount, SandboxPlan, WallOn } from "./sandbox-plan.ts";
 import { seccompFilter } from "./seccomp-filter.ts";
@@ -35,6 +36,8 @@ export interface SandboxStart {
   env: { PATH?: string };
   /** Bytes for the descriptors from which bubblewrap reads its arguments, the filter and generated files. */
   feeds: readonly { descriptor: number; bytes: Buffer }[];
+  /** For `checkMounted`, before the program gets its permission to start. */
+  identities: readonly MountIdentity[];
 }
 
 /**
@@ -75,6 +78,7 @@ export function inSandbox(wall: WallOn, plan: SandboxPlan, command: SandboxedCom
     });
   }
   checkDestinations(plan.home, mounts);
+  const identities = mountIdentities(mounts);
   const { PATH: path } = command.env;
   const flags = [
     ...wallFlags(wall),
@@ -110,6 +114,7 @@ export function inSandbox(wall: WallOn, plan: SandboxPlan, command: SandboxedCom
     ],
     env: path === undefined ? {} : { PATH: path },
     feeds,
+    identities,
   };
 }
 

@@ -5,6 +5,7 @@ export { inSandbox, type SandboxedCommand, type SandboxStart } from "./in-sandbo
 export { openLimitGroup, type LimitGroup } from "./limit-group.ts";
 export { letPass, letUserReach } from "./let-user-reach.ts";
 export { limitsInForce, type LimitInForce } from "./limits.ts";
+export { checkMounted } from "./mount-identity.ts";
 export { knownWall, probeWall } from "./probe-wall.ts";
 export { SandboxError, wallMissing } from "./sandbox-error.ts";
 export type { ApiUpstream, ApiUsage } from "./proxy/api-forwarder.ts";

@@ -5,7 +5,7 @@ import { constants, devNull } from "node:os";
 import type { Readable, Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { MAY_START } from "@tandem/sandbox";
+import { checkMounted, MAY_START } from "@tandem/sandbox";
 import type { ProcessLedger } from "./process-ledger.ts";
 import { programPid } from "./process-namespace.ts";
 import {
@@ -80,8 +80,10 @@ export class OwnedProcess {
       try {
         // From here on, the next start of the server finds the namespace.
         if (pid !== undefined && this.#init) ledger.add(pid, { init: this.#init });
+        if (this.#init) checkMounted(line.identities, this.#init.pid);
         gate?.end(MAY_START);
-      } catch {
+      } catch (error) {
+        this.process.emit("error", error);
         this.kill();
       }
     };

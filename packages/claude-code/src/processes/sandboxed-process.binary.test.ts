@@ -238,6 +238,20 @@ describe.skipIf(!wall.on)("without a working bubblewrap", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
+  test("a folder that another session replaces after the checks is not shown", async () => {
+    const data = join(folder, "data");
+    mkdirSync(data);
+    plan = { ...plan, mounts: [...plan.mounts, { from: data, access: "write" }] };
+    const swap = `[ -e ${base}/swap ] && mv ${data} ${base}/old && mkdir ${data} && echo the key >${data}/key`;
+    bwrap(`${swap}; exec /usr/bin/env -S "PATH=/usr/bin:/bin" bwrap "$@"`);
+    expect(await outputOf(own("ls data; echo ran"))).toBe("ran\n");
+    writeFileSync(join(base, "swap"), "");
+    const owned = own("cat data/key");
+    const failed = once(owned.process, "error");
+    expect(await outputOf(owned)).not.toContain("the key");
+    expect((await failed)[0]).toMatchObject({ code: "sandbox_link" });
+  });
+
   test("that vanished after the probe, the program does not run either", async () => {
     const program = bwrap('exec /usr/bin/env -S "PATH=/usr/bin:/bin" bwrap "$@"');
     expect(await outputOf(own("echo ran"))).toBe("ran\n");

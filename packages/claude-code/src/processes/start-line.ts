@@ -43,6 +43,7 @@ export interface StartLine {
   /** In bubblewrap, the program starts when `MAY_START` arrives here. */
   startDescriptor: number;
   feeds: SandboxStart["feeds"];
+  identities: SandboxStart["identities"];
   /** Limits of the whole sandbox. Its init must be in it before `blockDescriptor` gets data: then it starts other processes. */
   group?: LimitGroup | undefined;
   blockDescriptor?: number;
@@ -66,7 +67,7 @@ function inOwnNamespace({ command, args, cwd, env, pipes, pidFolders = [] }: Own
   const isFound = findProgram(command, env["PATH"] ?? "", cwd) !== undefined;
   const isWrapped = namespace.on && isFound;
   const wrapped = isWrapped ? inNamespace(namespace, { command, args, pidFolders, ...descriptors }) : { command, args };
-  return { ...wrapped, cwd, env, isWrapped, isFound, ...descriptors, feeds: [], covered: [] };
+  return { ...wrapped, cwd, env, isWrapped, isFound, ...descriptors, feeds: [], identities: [], covered: [] };
 }
 
 function sandboxed(owned: OwnedCommand, plan: SandboxPlan): StartLine {
