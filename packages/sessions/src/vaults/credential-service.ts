@@ -128,9 +128,12 @@ export class CredentialService implements VaultCredentials {
 
   async delete(vault: string, id: string, by = "unknown"): Promise<void> {
     const { records } = this.#dependencies;
-    const { value } = await this.#find(vault, id);
-    await records.write(records.deleteCredential(value), { type: "vault_credential.deleted", id, vault_id: vault });
-    await this.#noted(value, "deleted", by);
+    const deleted = await untilWritten(async () => {
+      const found = await this.#find(vault, id);
+      await records.write(records.deleteCredential(found), { type: "vault_credential.deleted", id, vault_id: vault });
+      return found.value;
+    });
+    await this.#noted(deleted, "deleted", by);
   }
 
   async list(vault: string, { includeArchived, ...query }: PageQuery): Promise<Page<VaultCredential>> {

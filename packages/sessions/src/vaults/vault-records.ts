@@ -109,10 +109,16 @@ export class VaultRecords {
     return { type: "delete", kind: VAULT, key: id };
   }
 
-  /** An archived credential has left its key to others already. */
-  deleteCredential({ id, vault, auth, archivedAt }: StoredCredential): RecordChange[] {
+  /**
+   * An archived credential has left its key to others already. Written at its version first: a credential that is archived at the
+   * same time must not lose the key of its successor.
+   */
+  deleteCredential({ value, version }: Versioned<StoredCredential>): RecordChange[] {
+    const { id, vault, auth, archivedAt } = value;
+    const key = `${vault}/${id}`;
     return [
-      { type: "delete", kind: CREDENTIAL, key: `${vault}/${id}` },
+      { type: "put", kind: CREDENTIAL, key, value, version },
+      { type: "delete", kind: CREDENTIAL, key },
       ...(archivedAt === null ? [{ type: "delete", kind: UNIQUE, key: uniqueKey(vault, auth) } as const] : []),
     ];
   }

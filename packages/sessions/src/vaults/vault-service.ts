@@ -86,12 +86,12 @@ export class VaultService implements Vaults {
     const { records } = this.#dependencies;
     const stored = await untilWritten(async () => {
       const { value, version } = await records.get(id);
-      const all = (await records.allOf(id)).map((each) => each.value);
+      const all = await records.allOf(id);
       await records.write(
         // Written at its version first: a credential that is added at the same time would stay.
         [records.put(value, version), records.delete(id), ...all.flatMap((each) => records.deleteCredential(each))],
         { type: "vault.deleted", id },
-        ...all.map((each) => ({ type: "vault_credential.deleted" as const, id: each.id, vault_id: id })),
+        ...all.map((each) => ({ type: "vault_credential.deleted" as const, id: each.value.id, vault_id: id })),
       );
       return value;
     });
