@@ -240,7 +240,7 @@ describe("paths", () => {
   test.each(
     refusedRoutes.map(({ name, path, code, reason }) => [name, path.replace(/:\w+/, "env_1"), code, reason] as const),
   )("%s is refused, without a retry", async (_name, path, code, reason) => {
-    const status = { not_supported: 501, not_found: 404, invalid_request: 400 }[code];
+    const status = { not_found: 404, invalid_request: 400 }[code];
     for (const [method, address] of [
       ["GET", path],
       ["POST", `${path}/x`],

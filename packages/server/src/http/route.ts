@@ -158,8 +158,9 @@ export interface RefusedRoute {
   kind: "refused";
   name: string;
   path: `/${string}`;
-  /** `not_supported`: a part of Anthropic's API that is missing; the others: a path that will never be there. */
-  code: "not_supported" | "not_found" | "invalid_request";
+  code: "not_found" | "invalid_request";
+  /** A part of Anthropic's API. The others are paths that people try. */
+  isAnthropic?: true;
   /** One sentence. */
   reason: string;
 }

@@ -85,7 +85,7 @@ describe("requests", () => {
     expect(await stage.askWrong("sessions.lst")).toMatchObject({
       error: { status: 404, message: expect.stringContaining("sessions.list") },
     });
-    expect(await stage.askWrong("dreams.create")).toMatchObject({ error: { status: 501 } });
+    expect(await stage.askWrong("dreams.create")).toMatchObject({ error: { status: 404 } });
     expect(await stage.askWrong("sessions.retrieve")).toMatchObject({
       error: { status: 400, message: "session_id: is missing." },
     });

@@ -52,9 +52,9 @@ export function stdioReference(): string {
     const rows = routes.map((route) => row(route, $defs[`Request.${route.name}`]));
     return `### ${name}\n\n${["| method | params | |", "| --- | --- | --- |", ...rows].join("\n")}\n`;
   });
-  const missing = refusedRoutes.filter(({ code }) => code === "not_supported");
+  const missing = refusedRoutes.filter(({ isAnthropic }) => isAnthropic);
   const refused = missing.map(({ name }) => `\`${name}\``).join(", ");
-  return [INTRODUCTION, ...tables, `### Refused\n\nWith status 501: ${refused}, and all that is below them.\n`].join(
+  return [INTRODUCTION, ...tables, `### Refused\n\nWith status 404: ${refused}, and all that is below them.\n`].join(
     "\n",
   );
 }

@@ -8,7 +8,7 @@ import { refusedRoutes } from "../routes/server/refused-routes.ts";
 const INTRODUCTION = `# The HTTP API
 
 Tandem speaks Anthropic's Managed Agents API, so that the official SDKs are its clients: only the base URL and the key
-change ([method by method](methods.md)). What Anthropic's API has no place for is added beside it and marked as *ours*. The same table of routes from
+change ([method by method](conformance.md)). What Anthropic's API has no place for is added beside it and marked as *ours*. The same table of routes from
 which this page is written answers the requests and makes the OpenAPI 3.1 document at \`/openapi.json\`.
 
 \`\`\`ts
@@ -36,13 +36,13 @@ server does not go by, unless the settings name them. Bodies are JSON, but for t
 | 400 | invalid request; the message names the field and the expected value. Unknown fields and query parameters are invalid |
 | 401 | no valid token |
 | 403 | insufficient scope, foreign origin or host, or a folder outside the roots |
-| 404 | not found |
+| 404 | not found, or a part of Anthropic's API that Tandem does not have |
 | 405, 415 | wrong method or content type |
 | 409 | conflict: another client or request was first; \`x-should-retry: false\` |
 | 413 | the body is too large |
 | 429 | too many streams or uploads at once |
 | 500 | an internal error; the log has details under the \`request_id\` |
-| 501 | a part of Anthropic's API that Tandem does not have; \`x-should-retry: false\` |
+| 501 | a part of Tandem that this server does not have; \`x-should-retry: false\` |
 | 503 | the database cannot be reached, or the server is stopping: try again |
 | 504 | timeout |
 

@@ -5,8 +5,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { routeTable } from "../../http/route-table.ts";
 import { collectUntil, endsTurn } from "../../testing/collect-stream.ts";
 import { type JudgeStage, setJudgeStage } from "../../testing/judge-stage.ts";
+import { conformance } from "./conformance.ts";
 import { misfits } from "./fits-types.ts";
-import { methodTable } from "./method-table.ts";
+
 import { allProbes } from "./probes/all-probes.ts";
 import { type MethodOutcome, runSweep } from "./run-sweep.ts";
 
@@ -41,20 +42,21 @@ async function finishedSession() {
 }
 
 // `vitest run -u` rewrites it.
-test("docs/reference/methods.md has the outcome of every method", async () => {
-  await expect(methodTable(outcomes)).toMatchFileSnapshot("../../../../../docs/reference/methods.md");
+test("docs/reference/conformance.md has the outcome of every method, and every event", async () => {
+  await expect(conformance(outcomes)).toMatchFileSnapshot("../../../../../docs/reference/conformance.md");
 });
 
-test("every probe is for a method of the client, and every method without a probe is refused with 501", () => {
+test("every probe is for a method of the client, and every method without a probe is refused with 404", () => {
   const names = new Set(outcomes.map(({ name }) => name));
   expect(Object.keys(allProbes).filter((name) => !names.has(name))).toEqual([]);
   const unknown = outcomes.filter(
-    ({ hasProbe, outcome }) => !hasProbe && !(outcome.type === "refused" && outcome.status === 501),
+    ({ hasProbe, outcome }) => !hasProbe && !(outcome.type === "refused" && outcome.status === 404),
   );
   expect(unknown.map(({ name, outcome }) => ({ name, outcome }))).toEqual([]);
 });
 
-test("no call fails without an answer of the server", () => {
+test("no call fails without an answer of the server, or with one that the client would retry", () => {
+  expect(outcomes.filter(({ outcome }) => outcome.type === "refused" && outcome.status >= 500)).toEqual([]);
   expect(outcomes.filter(({ outcome }) => outcome.type === "failed")).toEqual([]);
 });
 

@@ -1,11 +1,13 @@
 import type { RefusedRoute } from "../../route.ts";
 
-const resource = (name: string, what: string, instead = ""): RefusedRoute => ({
+/** A part of Anthropic's API. Not 501, which clients would retry. */
+const missing = (name: string, reason: string): RefusedRoute => ({
   kind: "refused",
   name,
-  path: `/v1/${name}`,
-  code: "not_supported",
-  reason: `Tandem has no ${what}.${instead && ` ${instead}`}`,
+  path: `/v1/${name.replaceAll(".", "/")}`,
+  code: "not_found",
+  isAnthropic: true,
+  reason,
 });
 
 const THE_API = "Tandem serves Anthropic's Managed Agents API: send messages into a session, at /v1/sessions.";
@@ -23,18 +25,15 @@ const foreign = (path: RefusedRoute["path"], what: string, there: string = THE_A
  * Parts of Anthropic's API that Tandem does not support, and addresses of other APIs. Each covers all paths below its own.
  */
 export const refusedRoutes: RefusedRoute[] = [
-  {
-    kind: "refused",
-    name: "messages.batches",
-    path: "/v1/messages/batches",
-    code: "not_supported",
-    reason: "Tandem has no batches of messages. Send them one by one to /v1/messages, or into sessions.",
-  },
-  resource("batches", "batches"),
-  resource("dreams", "dreams"),
-  resource("user_profiles", "user profiles"),
-  resource("tunnels", "tunnels"),
-  resource("organizations", "organizations"),
+  missing(
+    "messages.batches",
+    "Tandem has no batches of messages. Send them one by one to /v1/messages, or into sessions.",
+  ),
+  missing("batches", "Tandem has no batches. Send messages one by one to /v1/messages, or into sessions."),
+  missing("dreams", "Tandem has no dreams. A session with a memory store can review what earlier ones have learned."),
+  missing("user_profiles", "Tandem has no user profiles: they inform Anthropic about a platform's own customers."),
+  missing("tunnels", "Tandem has no tunnels: it runs in your network and reaches its MCP servers directly."),
+  missing("organizations", "Tandem has no organizations. Its operator manages tenants and tokens."),
   foreign("/v1/complete", "text completion"),
   foreign("/v1/chat/completions", "OpenAI-compatible API"),
   foreign("/v1/responses", "OpenAI-compatible API"),

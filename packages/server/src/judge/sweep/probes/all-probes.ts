@@ -16,7 +16,7 @@ import { vaults } from "./vaults.ts";
 import { webhooks } from "./webhooks.ts";
 import { work } from "./work.ts";
 
-/** A method without a probe must be answered with 501. */
+/** A method without a probe must be answered with 404. */
 export const allProbes: Probes = {
   ...agents,
   ...environments,
