@@ -5,7 +5,7 @@ import type { Embedder, LlmBackend, LlmRuntime, SharedQuotas } from "@tandem/run
 import type { RunningServer, ServerOptions, Telemetry } from "@tandem/server";
 import type { Store } from "@tandem/storage";
 import { existsSync, readdirSync } from "node:fs";
-import { homedir, hostname, userInfo } from "node:os";
+import { homedir, hostname } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findClaudeCode, namedExecutable } from "./models/find-claude-code.ts";
@@ -16,6 +16,7 @@ import { resolveSecret, resolveToken } from "./config/resolve-secret.ts";
 import { ensureTandemHome, tandemHome, type Variables } from "./config/tandem-home.ts";
 import { requireTrust } from "./config/trust.ts";
 import type { Host } from "./host.ts";
+import { userName } from "./project/local-actor.ts";
 import { serverSettings } from "./server/server-settings.ts";
 
 // The only module that wires packages together. It imports each package on first use: loading all of them takes longer than
@@ -128,7 +129,7 @@ export async function openContext({ config, folder }: Project, store: Store, emb
   const library = await loadContext();
   const { folder: path, search, ...context } = config.context;
   // All tokens of a server belong to one user: the account that runs it.
-  const user = userInfo().username;
+  const user = userName();
   return library.openContext({ path: resolve(folder, path), ...context, ...search, store, embedder, user });
 }
 

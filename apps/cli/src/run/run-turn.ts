@@ -1,3 +1,4 @@
+import { userName } from "@tandem/tandem/project";
 import {
   RequestError,
   StatusTimes,
@@ -10,7 +11,6 @@ import {
   type SessionTimes,
   type StopReason,
 } from "@tandem/protocol";
-import { userInfo } from "node:os";
 import type { SessionsClient } from "../sessions/sessions-client.ts";
 import { answeredElsewhere } from "./answered-elsewhere.ts";
 import type { Approver } from "./approver.ts";
@@ -215,7 +215,7 @@ class TurnUnderWay implements Disposable {
       using elsewhere = await answeredElsewhere(this.#client, this.#session, use.id);
       const { answer, asked } = await this.#options.approve(use, elsewhere.signal);
       if (!asked) this.#unapproved.add(toolName(use));
-      await unlessAnswered(this.#client.approvals.answer(use.id, answer, userInfo().username), "conflict");
+      await unlessAnswered(this.#client.approvals.answer(use.id, answer, userName()), "conflict");
     } catch (error) {
       // Interrupted while asking: the interrupt closes the call. Or another client answered first.
       if (!(error instanceof TandemError) || error.code !== "aborted") throw error;

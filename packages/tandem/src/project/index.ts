@@ -1,4 +1,4 @@
 export { bytes } from "./bytes.ts";
 export { PAYERS, credentialOf, describeProject, payerOf, sessionPayerOf, describeSecret } from "./describe-project.ts";
-export { localActor } from "./local-actor.ts";
+export { localActor, userName } from "./local-actor.ts";
 export { openCallProject, openProject, openProjectOrDefaults } from "./open-project.ts";

@@ -1,11 +1,14 @@
 import { userInfo } from "node:os";
 
 /** The local user's name in the audit. */
-export function localActor(): string {
+export const localActor = (): string => `local:${userName()}`;
+
+/** The name of this process' user. */
+export function userName(): string {
   try {
-    return `local:${userInfo().username}`;
+    return userInfo().username;
   } catch {
     // Some containers have a uid without a user name.
-    return `local:${process.getuid?.() ?? "user"}`;
+    return String(process.getuid?.() ?? "user");
   }
 }

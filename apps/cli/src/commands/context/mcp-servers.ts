@@ -1,8 +1,7 @@
-import { userInfo } from "node:os";
 import { TandemError, type KnownMcpServer } from "@tandem/protocol";
 import { confirm } from "../../confirm.ts";
 import type { Invocation } from "../../invocation.ts";
-import { openProjectOrDefaults } from "@tandem/tandem/project";
+import { openProjectOrDefaults, userName } from "@tandem/tandem/project";
 import { openClient } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { ago } from "../../human-units.ts";
@@ -18,7 +17,7 @@ export async function servers(invocation: Invocation, id: string | undefined): P
   if (id !== undefined) {
     const server = await find(client, id);
     const shown = describe(server, styleFor(stdout), Math.min(widthOf(stdout), WIDEST));
-    await write(stdout, json ? `${JSON.stringify(server, null, 2)}\n` : `${shown.join("\n")}\n`);
+    await (json ? writeJson(stdout, server) : write(stdout, `${shown.join("\n")}\n`));
     return;
   }
   const all = await client.mcpServers.list();
@@ -48,8 +47,8 @@ export async function accept(invocation: Invocation, id: string, { yes = false }
   if (!json) await write(stdout, `${describe(server, style, Math.min(widthOf(stdout), WIDEST)).join("\n")}\n`);
   if (server.changes.length > 0 && !yes)
     await confirm(invocation, "", `Accept the current tools of ${printable(server.name)}?`);
-  const accepted = await client.mcpServers.accept(server.id, server.hash, userInfo().username);
-  await write(stdout, json ? `${JSON.stringify(accepted, null, 2)}\n` : `${style.good("Accepted.")}\n`);
+  const accepted = await client.mcpServers.accept(server.id, server.hash, userName());
+  await (json ? writeJson(stdout, accepted) : write(stdout, `${style.good("Accepted.")}\n`));
 }
 
 async function find(client: SessionsClient, id: string): Promise<KnownMcpServer> {

@@ -1,4 +1,4 @@
-import { userInfo } from "node:os";
+import { userName } from "@tandem/tandem/project";
 import { loadServer } from "@tandem/tandem/compose";
 import type { Invocation } from "../../invocation.ts";
 import { withKnowledge } from "../../with-knowledge.ts";
@@ -50,7 +50,7 @@ export async function mcp(invocation: Invocation): Promise<number> {
       stdin,
       stdout,
       signal,
-      by: userInfo().username,
+      by: userName(),
       onFailure: (tool, error) => stderr.write(`${tool}: ${String(error)}\n`),
     });
   });

@@ -1,12 +1,11 @@
 import type { Captured, Context as Knowledge, MemoryScope, StoredMemory } from "@tandem/context";
-import { userInfo } from "node:os";
 import { loadContext, openContext, openStore } from "@tandem/tandem/compose";
 import type { Invocation } from "../../invocation.ts";
 import { EXIT_CODES, exitCodeOf } from "../../exit-code.ts";
 import { runContextJob } from "../../jobs/run-context-job.ts";
 import { listLines, showLines } from "../../memories/describe-memory.ts";
 import { parseExpiry } from "../../memories/memory-expiry.ts";
-import { openProject } from "@tandem/tandem/project";
+import { openProject, userName } from "@tandem/tandem/project";
 import { styleFor, write, writeJson } from "../../terminal.ts";
 import { type Command, Option } from "commander";
 import { subcommandsOf, type Registration } from "../registration.ts";
@@ -101,7 +100,7 @@ export async function show(invocation: Invocation, id: string): Promise<void> {
 export async function forget(invocation: Invocation, id: string): Promise<void> {
   const library = await loadContext();
   const proposal = await withContext(invocation, (knowledge) =>
-    library.forget(knowledge, id.replace(/^memory:/, ""), userInfo().username),
+    library.forget(knowledge, id.replace(/^memory:/, ""), userName()),
   );
   const { dim, good } = styleFor(invocation.stdout);
   const told = `${good("Removed.")} ${dim(`Undo: tandem context proposals undo ${proposal.id}`)}\n`;
@@ -115,12 +114,12 @@ export async function keep(invocation: Invocation, id: string, { expires }: { ex
   const library = await loadContext();
   const expiresAt = parseExpiry("--expires", expires);
   const proposal = await withContext(invocation, (knowledge) =>
-    library.keep(knowledge, id.replace(/^memory:/, ""), { by: userInfo().username, expiresAt }),
+    library.keep(knowledge, id.replace(/^memory:/, ""), { by: userName(), expiresAt }),
   );
   const { good } = styleFor(invocation.stdout);
   const told = expiresAt === null ? "Never expires." : `Expires on ${expiresAt.slice(0, 10)}.`;
   const json = { memory: id, expiresAt, proposal: proposal?.id ?? null };
-  await write(invocation.stdout, invocation.json ? `${JSON.stringify(json, null, 2)}\n` : `${good(told)}\n`);
+  await (invocation.json ? writeJson(invocation.stdout, json) : write(invocation.stdout, `${good(told)}\n`));
 }
 
 /** Captures the memories of a session now. */

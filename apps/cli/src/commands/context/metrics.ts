@@ -87,7 +87,7 @@ interface QueryOptions extends ConnectionOption {
 const collect = (text: string, previous: string[] | undefined): string[] => [...(previous ?? []), text];
 
 const print = (invocation: Invocation, value: unknown, lines: () => readonly string[]): Promise<void> =>
-  write(invocation.stdout, invocation.json ? `${JSON.stringify(value, null, 2)}\n` : `${lines().join("\n")}\n`);
+  invocation.json ? writeJson(invocation.stdout, value) : write(invocation.stdout, `${lines().join("\n")}\n`);
 
 async function list(invocation: Invocation, words: readonly string[], { connection }: ConnectionOption): Promise<void> {
   const found = await withKnowledge(invocation, "metrics list", ({ metrics }) =>

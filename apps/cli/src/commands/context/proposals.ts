@@ -1,12 +1,11 @@
 import type { Context as Knowledge, HunkFilter, Proposal, ProposalSummary } from "@tandem/context";
 import { TandemError } from "@tandem/protocol";
 import { readFile } from "node:fs/promises";
-import { userInfo } from "node:os";
 import { resolve } from "node:path";
 import { openContext, openStore } from "@tandem/tandem/compose";
 import { confirm } from "../../confirm.ts";
 import type { Invocation } from "../../invocation.ts";
-import { openProject } from "@tandem/tandem/project";
+import { openProject, userName } from "@tandem/tandem/project";
 import { describeGroups } from "../../proposals/describe-groups.ts";
 import { editText } from "../../proposals/edit-text.ts";
 import { type FilterOptions, readFilter, withFilterOptions } from "../../proposals/filter-options.ts";
@@ -172,7 +171,7 @@ export async function accept(
     if (chosen.filter || options.dryRun) {
       const matching = { id: await findId(knowledge, id), filter: chosen.filter ?? {} };
       if (!(await confirmMatching(invocation, knowledge, "Accept", matching, options))) return 0;
-      const { counts } = await knowledge.proposals.accept(matching.id, { ...chosen, by: whoAmI() });
+      const { counts } = await knowledge.proposals.accept(matching.id, { ...chosen, by: userName() });
       await printProposal(invocation, knowledge, matching.id);
       return counts.conflict > 0 ? 1 : 0;
     }
@@ -183,7 +182,7 @@ export async function accept(
       const held = heldOf(found, chosen.hunks);
       if (held.length > 0) await confirm(invocation, `${printable(held.join("\n"))}\n`, "Accept it anyway?");
     }
-    const { counts } = await knowledge.proposals.accept(found.id, { ...chosen, by: whoAmI() });
+    const { counts } = await knowledge.proposals.accept(found.id, { ...chosen, by: userName() });
     await printProposal(invocation, knowledge, found.id);
     // A conflict needs a person.
     return counts.conflict > 0 ? 1 : 0;
@@ -208,7 +207,7 @@ export async function reject(
       const about = `${printable(title)}, ${describeCounts(summary)}.\n`;
       await confirm(invocation, about, "Reject all open hunks permanently?");
     }
-    await knowledge.proposals.reject(found, { ...chosen, by: whoAmI(), ...(reason !== undefined && { reason }) });
+    await knowledge.proposals.reject(found, { ...chosen, by: userName(), ...(reason !== undefined && { reason }) });
     await printProposal(invocation, knowledge, found);
   });
 }
@@ -277,7 +276,7 @@ export async function edit(
         ? await editText(invocation, chosen, after ?? "")
         : await readFile(resolve(invocation.cwd, file), "utf8");
     if (text === after) throw new TandemError("declined", "Nothing was changed.");
-    await knowledge.proposals.edit(found.id, { path: chosen, after: text, by: whoAmI() });
+    await knowledge.proposals.edit(found.id, { path: chosen, after: text, by: userName() });
     await printProposal(invocation, knowledge, found.id);
   });
 }
@@ -285,7 +284,7 @@ export async function edit(
 export async function answer(invocation: Invocation, id: string, decision: string, words: string[]): Promise<void> {
   await withContext(invocation, async (knowledge) => {
     const found = await findId(knowledge, id);
-    await knowledge.proposals.answer(found, { decision, answer: words.join(" "), by: whoAmI() });
+    await knowledge.proposals.answer(found, { decision, answer: words.join(" "), by: userName() });
     await printProposal(invocation, knowledge, found);
   });
 }
@@ -298,7 +297,7 @@ export async function undo(invocation: Invocation, id: string, { yes = false }: 
       const about = `${printable(summary.title)}, ${describeCounts(summary)}.\n`;
       await confirm(invocation, about, "Undo the accepted changes?");
     }
-    await knowledge.proposals.undo(found, whoAmI());
+    await knowledge.proposals.undo(found, userName());
     await printProposal(invocation, knowledge, found);
   });
 }
@@ -343,5 +342,3 @@ function chooseFile({ id, changes }: Proposal, path: string | undefined): Propos
     { fix: `Use one of: ${changes.map((change) => change.path).join(", ")}.` },
   );
 }
-
-const whoAmI = (): string => userInfo().username;

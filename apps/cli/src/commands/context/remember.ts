@@ -1,11 +1,10 @@
 import type { MemoryScope } from "@tandem/context";
 import type { LlmRuntime } from "@tandem/runtime";
-import { userInfo } from "node:os";
 import { jobModels, loadContext, openContext, openStore } from "@tandem/tandem/compose";
 import type { Invocation } from "../../invocation.ts";
 import { parseExpiry } from "../../memories/memory-expiry.ts";
 import { showLines } from "../../memories/describe-memory.ts";
-import { openProject } from "@tandem/tandem/project";
+import { openProject, userName } from "@tandem/tandem/project";
 import { Progress } from "../../progress.ts";
 import { readPrompt } from "../../read-prompt.ts";
 import { styleFor, write, writeJson } from "../../terminal.ts";
@@ -69,7 +68,7 @@ export async function remember(
   };
   const said = await library.remember(
     knowledge,
-    { text, scope, agent: options.agent, tags: options.tag, expiresAt, by: userInfo().username },
+    { text, scope, agent: options.agent, tags: options.tag, expiresAt, by: userName() },
     { ...(options.check && { llm: ask }), signal: invocation.signal },
   );
   progress[Symbol.dispose]();

@@ -15,7 +15,7 @@ import type { Invocation } from "../../invocation.ts";
 import { localActor, openProjectOrDefaults, bytes } from "@tandem/tandem/project";
 import { ago } from "../../human-units.ts";
 import { openTenantService } from "../../tenants/open-tenant-service.ts";
-import { printable, styleFor, table, write, type Style } from "../../terminal.ts";
+import { printable, styleFor, table, write, writeJson, type Style } from "../../terminal.ts";
 import { type Command, Option } from "commander";
 import { subcommandsOf, type Registration } from "../registration.ts";
 
@@ -265,5 +265,5 @@ function limitsInWords({ turns, sessions, usd_per_day: usd, file_bytes: files }:
 }
 
 async function print({ stdout, json }: Invocation, result: object, lines: readonly string[]): Promise<void> {
-  await write(stdout, json ? `${JSON.stringify(result, null, 2)}\n` : `${lines.join("\n")}\n`);
+  await (json ? writeJson(stdout, result) : write(stdout, `${lines.join("\n")}\n`));
 }

@@ -131,7 +131,7 @@ export async function archive(invocation: Invocation, name: string): Promise<voi
   await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
   const agent = await client.agents.archive((await findAgent(client, name)).id);
   const { stdout, json } = invocation;
-  await write(stdout, json ? `${JSON.stringify(agent, null, 2)}\n` : `${agent.id} is archived.\n`);
+  await (json ? writeJson(stdout, agent) : write(stdout, `${agent.id} is archived.\n`));
 }
 
 async function print({ stdout, json }: Invocation, agent: Agent): Promise<void> {

@@ -1,10 +1,9 @@
 import { TandemError, type Approval, type ApprovalAnswer } from "@tandem/protocol";
-import { userInfo } from "node:os";
 import { describeApproval, nameOf, ruleText, summaryOf } from "../../approvals/describe-approval.ts";
 import { readAnswers } from "../../approvals/read-answers.ts";
 import { confirm } from "../../confirm.ts";
 import type { Invocation } from "../../invocation.ts";
-import { openProjectOrDefaults } from "@tandem/tandem/project";
+import { openProjectOrDefaults, userName } from "@tandem/tandem/project";
 import { editText } from "../../proposals/edit-text.ts";
 import { openClient } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
@@ -195,7 +194,7 @@ async function send(
   const { session_id: session } = approval;
   const happenings = client.url === undefined ? await client.follow(session, end.signal) : undefined;
   const before = await client.holder(session);
-  const answered = await client.approvals.answer(approval.id, given, userInfo().username);
+  const answered = await client.approvals.answer(approval.id, given, userName());
   await print1(invocation, answered);
   if (!happenings) return;
   const { stderr } = invocation;

@@ -193,7 +193,7 @@ export async function verify(
         `${bad("✗")} Entry ${broken?.seq} is ${broken?.problem}: ${broken?.message}`,
         dim(`${entries} entries before it are intact.`),
       ];
-  await write(stdout, invocation.json ? `${JSON.stringify(verdict, null, 2)}\n` : `${lines.join("\n")}\n`);
+  await (invocation.json ? writeJson(stdout, verdict) : write(stdout, `${lines.join("\n")}\n`));
   return ok ? EXIT_CODES.ok.code : EXIT_CODES.failure.code;
 }
 

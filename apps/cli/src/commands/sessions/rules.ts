@@ -137,7 +137,7 @@ export async function remove(invocation: Invocation, ids: readonly string[]): Pr
   for (const id of ids) await client.rules.remove(id, localActor());
   const { stdout, json } = invocation;
   const said = ids.length === 1 ? "The rule is removed." : `${ids.length} rules are removed.`;
-  await write(stdout, json ? `${JSON.stringify({ removed: ids }, null, 2)}\n` : `${said}\n`);
+  await (json ? writeJson(stdout, { removed: ids }) : write(stdout, `${said}\n`));
 }
 
 /** Exits with 0 for any verdict: the command only asks. */

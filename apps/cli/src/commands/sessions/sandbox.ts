@@ -8,7 +8,7 @@ import { findSession } from "../../sessions/find-session.ts";
 import { openClient } from "../../sessions/open-client.ts";
 import { asCalled } from "../../called-as.ts";
 import { ago } from "../../human-units.ts";
-import { printable, styleFor, table, write, type Style } from "../../terminal.ts";
+import { printable, styleFor, table, write, writeJson, type Style } from "../../terminal.ts";
 import { subcommandsOf, type Registration } from "../registration.ts";
 
 const COMMAND = "tandem sandbox";
@@ -69,7 +69,7 @@ interface AllowFlags extends HostFlags {
 async function status(invocation: Invocation): Promise<void> {
   const { stdout, json } = invocation;
   const overview = await readSandboxState(invocation, await openProjectOrDefaults(invocation));
-  if (json) return write(stdout, `${JSON.stringify(overview, null, 2)}\n`);
+  if (json) return writeJson(stdout, overview);
   const { dim, good, warn } = styleFor(stdout);
   const { on, mode, reason, fix } = overview;
   const rows = [
@@ -89,7 +89,7 @@ async function hosts(invocation: Invocation, flags: HostFlags): Promise<void> {
   const session = flags.session === undefined ? undefined : await findSession(client, flags.session, invocation);
   const found = await client.sandboxHosts.list(session?.id);
   const { stdout, json } = invocation;
-  if (json) return write(stdout, `${JSON.stringify({ allowed: found.data, refused: found.refused }, null, 2)}\n`);
+  if (json) return writeJson(stdout, { allowed: found.data, refused: found.refused });
   const style = styleFor(stdout);
   const rows = [
     ...found.refused.map((host) => refusedRow(host, style)),
@@ -137,7 +137,7 @@ async function revoke(invocation: Invocation, ids: readonly string[]): Promise<v
   for (const id of ids) await client.sandboxHosts.revoke(id, localActor());
   const { stdout, json } = invocation;
   const said = ids.length === 1 ? "The host is no longer allowed." : `${ids.length} hosts are no longer allowed.`;
-  await write(stdout, json ? `${JSON.stringify({ revoked: ids }, null, 2)}\n` : `${said}\n`);
+  await (json ? writeJson(stdout, { revoked: ids }) : write(stdout, `${said}\n`));
 }
 
 const refusedRow = ({ host, count, folder, session_id, last_at }: RefusedHost, { bad, bold, dim }: Style): string[] => [

@@ -11,7 +11,7 @@ import { openClient } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { findSkill } from "../../skills/find-skill.ts";
 import { readSkillFolder } from "../../skills/read-skill-folder.ts";
-import { printable, styleFor, table, wrap, write } from "../../terminal.ts";
+import { printable, styleFor, table, wrap, write, writeJson } from "../../terminal.ts";
 import { subcommandsOf, type Registration } from "../registration.ts";
 
 const WIDTH = 100;
@@ -193,4 +193,4 @@ const sizeOf = (version: SkillUse["versions"][number] | undefined): string =>
   version ? `${count(version.files, "file")}, ${Math.ceil(version.size_bytes / 1_000)} kB` : "";
 
 const print = ({ stdout, json }: Invocation, data: unknown, lines: readonly string[]): Promise<void> =>
-  write(stdout, json ? `${JSON.stringify(data, null, 2)}\n` : `${lines.join("\n")}\n`);
+  json ? writeJson(stdout, data) : write(stdout, `${lines.join("\n")}\n`);

@@ -189,7 +189,7 @@ async function turn(invocation: Invocation, deployment: string, id: string, enab
   await using client = await open(invocation);
   const trigger = await client.triggers.update(await idOf(client, deployment), id, { enabled }, localActor());
   const { stdout, json } = invocation;
-  await write(stdout, json ? `${JSON.stringify(trigger, null, 2)}\n` : `${id} is ${enabled ? "on" : "off"}.\n`);
+  await (json ? writeJson(stdout, trigger) : write(stdout, `${id} is ${enabled ? "on" : "off"}.\n`));
 }
 
 async function remove(invocation: Invocation, deployment: string, id: string): Promise<void> {

@@ -41,6 +41,8 @@ describe.each(["without a server", "with a server"])("tandem webhooks, %s", (pla
     const rotated = await tandem("rotate", "ops");
     expect(rotated.stdout).toMatch(/^whsec_/);
     expect(rotated.stdout).not.toBe(added.stdout);
+    const both = await tandem("update", "ops", "--enable", "--disable");
+    expect([both.code, both.stderr]).toEqual([2, expect.stringContaining("exclude each other")]);
     expect((await tandem("update", "ops", "--disable", "--events", "all")).stdout).toContain("disabled");
     expect((await tandem("resend", "ops", id)).stderr).toContain("The endpoint is disabled");
     expect((await tandem("remove", "ops")).stdout).toMatch(/^Removed whep_/);

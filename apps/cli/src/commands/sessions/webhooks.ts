@@ -191,6 +191,7 @@ async function show(invocation: Invocation, text: string): Promise<void> {
 
 async function update(invocation: Invocation, text: string, flags: Fields & { enable?: true; disable?: true }) {
   const { events, enable, disable, ...change } = flags;
+  if (enable && disable) throw new TandemError("usage", "--enable and --disable exclude each other.");
   const state = enable ? ("enabled" as const) : disable ? ("disabled" as const) : undefined;
   const fields = { ...change, ...(events && { enabled_events: typesOf(events) }), ...(state && { state }) };
   if (Object.keys(fields).length === 0) {

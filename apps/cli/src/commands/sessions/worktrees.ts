@@ -269,7 +269,7 @@ export async function prune(invocation: Invocation, { dryRun = false }: { dryRun
 }
 
 async function answer({ stdout, json }: Invocation, result: object, lines: readonly string[]): Promise<void> {
-  await write(stdout, json ? `${JSON.stringify(result, null, 2)}\n` : `${lines.join("\n")}\n`);
+  await (json ? writeJson(stdout, result) : write(stdout, `${lines.join("\n")}\n`));
 }
 
 function shownState({ stdout }: Invocation, { session }: WorktreeView): string {

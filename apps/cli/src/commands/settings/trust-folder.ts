@@ -7,7 +7,7 @@ import { recordAudit } from "../../record-audit.ts";
 import { openProjectOrDefaults } from "@tandem/tandem/project";
 import { trustSettings } from "@tandem/tandem/engine";
 import { ago } from "../../human-units.ts";
-import { printable, styleFor, table, write } from "../../terminal.ts";
+import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
 
 const SHOWN_FILES = 40;
 
@@ -77,5 +77,5 @@ export async function listTrusted(invocation: Invocation): Promise<void> {
 }
 
 async function answer({ stdout, json }: Invocation, result: object, lines: string[]): Promise<void> {
-  await write(stdout, json ? `${JSON.stringify(result, null, 2)}\n` : `${lines.join("\n")}\n`);
+  await (json ? writeJson(stdout, result) : write(stdout, `${lines.join("\n")}\n`));
 }

@@ -12,7 +12,7 @@ import {
 import type { Invocation } from "../../invocation.ts";
 import { recordAudit } from "../../record-audit.ts";
 import { openProject, openProjectOrDefaults } from "@tandem/tandem/project";
-import { printable, styleFor, table, write } from "../../terminal.ts";
+import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
 import type { Command } from "commander";
 import type { Registration } from "../registration.ts";
 
@@ -86,5 +86,5 @@ async function openTrusted(invocation: Invocation): Promise<Project> {
 }
 
 async function answer({ stdout, json }: Invocation, result: object, lines: string[]): Promise<void> {
-  await write(stdout, json ? `${JSON.stringify(result, null, 2)}\n` : `${lines.join("\n")}\n`);
+  await (json ? writeJson(stdout, result) : write(stdout, `${lines.join("\n")}\n`));
 }
