@@ -22,7 +22,8 @@ beforeAll(async () => {
   stage = await setEngineStage();
   words = join(stage.root, "look.txt");
   await writeFile(words, "Looks around.");
-  running = await stage.open({ mcpServer: eyes, hostVariables: { ...(await hostile()) } });
+  // In a sandbox, a server could not read its program in this repository.
+  running = await stage.open({ sandbox: { mode: "off" }, mcpServer: eyes, hostVariables: { ...(await hostile()) } });
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 

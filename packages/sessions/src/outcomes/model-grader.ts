@@ -86,7 +86,8 @@ async function evaluate(task: GradingTask, prompt: string, around: Evaluation): 
     besides: `grader-${id}`,
   });
   await using _ = opened;
-  return converse({ ...(await setupOf(task, around.settings)), id, sandbox }, prompt, around);
+  // Awaited here: the sandbox closes when the function returns.
+  return await converse({ ...(await setupOf(task, around.settings)), id, sandbox }, prompt, around);
 }
 
 async function setupOf({ row }: GradingTask, settings: ProcessSettings): Promise<Omit<ConversationSetup, "id">> {

@@ -5,6 +5,7 @@ import {
   ALLOW_ALL,
   isIdle,
   setEngineStage,
+  TEST_SANDBOX,
   textsOf,
   the,
   typesOf,
@@ -30,6 +31,8 @@ beforeAll(async () => {
   stage = await setEngineStage();
   engine = await stage.open({
     checkpoints: { maxFiles: 1_000, maxFileBytes: 1e6, maxTotalBytes: 1e8, keepMs: 1e9 },
+    // A grader has a sandbox of its own, beside the session's.
+    sandbox: { mode: TEST_SANDBOX ?? "auto" },
   });
 });
 afterAll(() => stage[Symbol.asyncDispose]());

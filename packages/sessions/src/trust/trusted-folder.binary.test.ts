@@ -89,28 +89,32 @@ test("an untrusted folder loads no hooks, MCP servers, env, helpers or skills: o
   expect(typesOf(await running.turn(session, "Again.")), "said once").not.toContain("tandem.notice");
 });
 
-test("a trusted folder loads them, and credentials never follow the base URL, key or helper that it sets", async () => {
-  trusted = (await readFolderConfig(stage.folder)).identity;
-  stage.rehearsal.use([toolUse("Bash", { command: 'echo "<$GREETING>"' }), text("done")]);
-  const session = await running.session({}, AGENT);
-  const events = await running.turn(session, "Go.");
-  expect((await readdir(evidence)).sort()).toEqual(["hook-start", "hook-tool", "server"]);
-  expect(the(events, "agent.tool_result")).toMatchObject({ content: [{ text: "<hello>" }] });
-  expect(the(events, "tandem.init")).toMatchObject({
-    skills: ["greet"],
-    mcp_servers: [{ name: "eyes", status: "connected" }],
-  });
-  expect(typesOf(events)).not.toContain("tandem.notice");
-  const [request] = stage.rehearsal.modelRequests;
-  expect(request!.headers["x-api-key"]).toBe("sk-ant-made-up-key");
-  expect(JSON.stringify(request!.body)).toContain("Says hello nicely.");
+// The program of its MCP server is in this repository, which the server's sandbox does not show.
+test.skipIf(TEST_SANDBOX !== undefined)(
+  "a trusted folder loads them, and credentials never follow the base URL, key or helper that it sets",
+  async () => {
+    trusted = (await readFolderConfig(stage.folder)).identity;
+    stage.rehearsal.use([toolUse("Bash", { command: 'echo "<$GREETING>"' }), text("done")]);
+    const session = await running.session({}, AGENT);
+    const events = await running.turn(session, "Go.");
+    expect((await readdir(evidence)).sort()).toEqual(["hook-start", "hook-tool", "server"]);
+    expect(the(events, "agent.tool_result")).toMatchObject({ content: [{ text: "<hello>" }] });
+    expect(the(events, "tandem.init")).toMatchObject({
+      skills: ["greet"],
+      mcp_servers: [{ name: "eyes", status: "connected" }],
+    });
+    expect(typesOf(events)).not.toContain("tandem.notice");
+    const [request] = stage.rehearsal.modelRequests;
+    expect(request!.headers["x-api-key"]).toBe("sk-ant-made-up-key");
+    expect(JSON.stringify(request!.body)).toContain("Says hello nicely.");
 
-  // The tools of its MCP server need approval: no agent has said that they may run.
-  stage.rehearsal.use([toolUse("mcp__eyes__look", {}), text("done")]);
-  const asking = await running.turn(session, "Look.");
-  expect(the(asking, "agent.mcp_tool_use").evaluated_permission).toBe("ask");
-  await running.engine.sessions.archive(session.id);
-});
+    // The tools of its MCP server need approval: no agent has said that they may run.
+    stage.rehearsal.use([toolUse("mcp__eyes__look", {}), text("done")]);
+    const asking = await running.turn(session, "Look.");
+    expect(the(asking, "agent.mcp_tool_use").evaluated_permission).toBe("ask");
+    await running.engine.sessions.archive(session.id);
+  },
+);
 
 test("a trusted folder's skills are text only: no shell, hooks, agents or commands", async () => {
   const head = "---\nname: greet\ndescription: Says hello nicely.\nallowed-tools: Bash\n---\n";
