@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
-import { realpath } from "node:fs/promises";
+import { mkdir, realpath, utimes } from "node:fs/promises";
 import { delimiter, dirname, isAbsolute, join, sep } from "node:path";
 import type { StdioEndpoint } from "@tandem/claude-code";
 import type { SessionEventBody } from "@tandem/protocol";
@@ -12,6 +12,7 @@ import {
   type ProgramSession,
   type ProgramSettings,
 } from "../process/program-sandbox.ts";
+import { serverHomes } from "../process/sandbox-folder.ts";
 import type { ServerConfinement } from "./server-confinement.ts";
 import type { SessionMcpServer } from "./session-mcp-server.ts";
 
@@ -41,8 +42,12 @@ export async function openServerSandbox(
   const { hosts, mounts, seesCommand } = confinement;
   // Kept between sessions, so that a package manager downloads the server once.
   const name = createHash("sha256").update(`${origin}\0${endpoint.folder}`).digest("hex").slice(0, 24);
+  const home = join(serverHomes(settings.stateFolder), name, "home");
+  await mkdir(home, { recursive: true, mode: 0o700 });
+  // The last use: homes that are not used for a month are deleted.
+  await utimes(dirname(home), new Date(), new Date());
   return openProgramSandbox(row, settings, {
-    home: join(settings.stateFolder, "sandboxes", "mcp", name, "home"),
+    home,
     folder: endpoint.folder,
     extra: [
       ...(seesCommand && !settings.publicMcpServers ? await commandMounts(endpoint, settings) : []),

@@ -83,9 +83,11 @@ test.skipIf(!wall.on || wall.socat === undefined)(
     expect(readFileSync(join(parent, name, "node_modules", "made-up-tool", "seen.txt"), "utf8")).toBe("packages\n");
     await prunePackages(join(stage.root, "state"), Date.now());
     expect(readdirSync(parent)).toEqual([name]);
-    utimesSync(join(parent, name), 0, 0);
+    const home = join(stage.root, "state", "sandboxes", "mcp", "unused");
+    mkdirSync(home, { recursive: true });
+    for (const path of [home, join(parent, name)]) utimesSync(path, 0, 0);
     await prunePackages(join(stage.root, "state"), Date.now());
-    expect(readdirSync(parent)).toEqual([]);
+    expect([...readdirSync(parent), ...readdirSync(join(home, ".."))]).toEqual([]);
   },
 );
 

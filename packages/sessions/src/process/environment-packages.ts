@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { RequestError } from "@tandem/protocol";
 import type { Mount } from "@tandem/sandbox";
 import { runShell } from "../commands/run-shell.ts";
+import { serverHomes } from "./sandbox-folder.ts";
 import { openProgramSandbox, type ProgramSession, type ProgramSettings } from "./program-sandbox.ts";
 
 const INSIDE = "/opt/tandem-packages";
@@ -123,9 +124,16 @@ const failed = (names: readonly string[], exitCode: number | null, output: strin
   );
 };
 
-/** Deletes unfinished installations of processes that died, and packages that no session has used for a month. */
+/**
+ * Deletes unfinished installations of processes that died, and packages and homes of MCP servers that no session has used for a
+ * month.
+ */
 export async function prunePackages(stateFolder: string, now: number): Promise<void> {
-  const parent = packagesFolder(stateFolder);
+  await pruneUnused(packagesFolder(stateFolder), now);
+  await pruneUnused(serverHomes(stateFolder), now);
+}
+
+async function pruneUnused(parent: string, now: number): Promise<void> {
   for (const name of await readdir(parent).catch(() => [])) {
     const folder = join(parent, name);
     const used = await stat(folder).then(

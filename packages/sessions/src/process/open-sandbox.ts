@@ -87,8 +87,15 @@ export async function openSandbox(
   });
   const unreachable = vaultVariables?.unreachable(isAllowed) ?? [];
   if (unreachable.length > 0) around.write(unreachable);
+  if (opened.takenPorts.length > 0) around.write([portsTaken(opened.takenPorts)]);
   return { sandbox: opened.sandbox, opened };
 }
+
+const portsTaken = (ports: readonly number[]): SessionEventBody => ({
+  type: "tandem.notice",
+  level: "warning",
+  text: `Another session or program uses ${ports.map((port) => `port ${port}`).join(", ")} of this machine (sandbox.ports), so servers of this session are not there.`,
+});
 
 /** The environment was created where a sandbox could enforce its limits. */
 const cannotLimit = (what: string, deed: string, reason: string): RequestError =>

@@ -88,18 +88,22 @@ export async function exposePorts(
   ports: readonly number[],
   opened: AsyncDisposableStack,
   user?: { uid: number; gid: number },
-): Promise<{ exposed: NonNullable<SandboxPlan["exposed"]>; mounts: Mount[] }> {
-  if (ports.length === 0) return { exposed: [], mounts: [] };
+): Promise<{ exposed: NonNullable<SandboxPlan["exposed"]>; mounts: Mount[]; taken: readonly number[] }> {
+  if (ports.length === 0) return { exposed: [], mounts: [], taken: [] };
   await mkdir(folder, { mode: 0o700 });
   if (user) await chown(folder, user.uid, user.gid);
   const exposed: { port: number; at: string }[] = [];
+  const taken: number[] = [];
   for (const port of new Set(ports)) {
     const listener = await openPortListener({ port, socket: join(folder, `${port}.sock`) }).catch(() => undefined);
-    if (!listener) continue;
+    if (!listener) {
+      taken.push(port);
+      continue;
+    }
     opened.use(listener);
     exposed.push({ port, at: `${PORTS_FOLDER}/${port}.sock` });
   }
-  return { exposed, mounts: [{ from: folder, at: PORTS_FOLDER, access: "write" }] };
+  return { exposed, mounts: [{ from: folder, at: PORTS_FOLDER, access: "write" }], taken };
 }
 
 /** Each value is read once per process. Programs inside see placeholders. */

@@ -40,6 +40,8 @@ export interface SessionSandbox extends AsyncDisposable {
   sandbox: Extract<ConversationSandbox, { covers: "process" }>;
   /** Allows a host while a call runs that was approved for it. */
   allowHost(host: string): Disposable;
+  /** Ports of `sandbox.ports` that another program has. */
+  takenPorts: readonly number[];
 }
 
 /**
@@ -157,6 +159,7 @@ export async function openSessionSandbox(
   return {
     sandbox: { on: true, covers: "process", plan, variables, credential: standIn.credential, configDir, state },
     allowHost: (host) => hosts.add(host),
+    takenPorts: servers.taken,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
@@ -194,7 +197,8 @@ function describeLimits(limits: SandboxPlan["limits"], inForce: readonly LimitIn
     "/tmp": limits.tmpMb,
   };
   const set = inForce.filter(({ name }) => values[name] !== undefined);
-  const describe = ({ name }: LimitInForce): string => `${name} ${values[name]}`;
+  const describe = ({ name, note }: LimitInForce): string =>
+    `${name} ${values[name]}${note === undefined ? "" : ` (${note.replace(/\.$/, "")})`}`;
   return {
     bind: set.filter(({ scope }) => scope !== "none").map(describe),
     open: set.filter(({ scope }) => scope === "none").map(describe),

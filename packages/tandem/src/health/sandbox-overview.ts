@@ -7,6 +7,8 @@ export interface SandboxOverview extends SandboxState {
   mode: SandboxMode;
   /** How the sessions of different tenants are separated. Absent without tenants. */
   tenants?: TenantSeparation;
+  /** Programs of the configuration that run outside, because it trusts them. */
+  outside?: string[];
 }
 
 /** Whether sessions of this project would run in a sandbox, and what that covers. Runs only a probe. */
@@ -55,9 +57,18 @@ export async function readSandboxOverview(
         .map(({ name }) => (name === "/tmp" ? "size of /tmp" : name)),
       open: inForce.filter(({ scope }) => scope === "none").map(({ name, note = "" }) => `${name}: ${note}`.trim()),
     },
+    outside: programsOutside(config),
     ...(hasTenants && { tenants: await tenantSeparation(host.env, project) }),
     ...(wall.socat === undefined && { fix: "Install socat: without it, sessions reach only the model's API." }),
   };
+}
+
+function programsOutside({ hooks, mcpServers }: Project["config"]): string[] {
+  const servers = Object.entries(mcpServers).filter(([, server]) => "sandbox" in server && server.sandbox === "off");
+  return [
+    ...(hooks.length === 0 ? [] : [hooks.length === 1 ? "one hook" : `${hooks.length} hooks`]),
+    ...servers.map(([name]) => `MCP server ${name}`),
+  ];
 }
 
 /** Sentences for `status`, `tandem sandbox` and the page. */
@@ -67,13 +78,15 @@ export function describeSandbox({
   credential,
   limits,
   tenants,
-}: SandboxState & Pick<SandboxOverview, "tenants">): string[] {
+  outside = [],
+}: SandboxState & Pick<SandboxOverview, "tenants" | "outside">): string[] {
   if (!on) return [];
   return [
     ...(network === "proxy" ? ["network: allowed hosts only, through a proxy"] : []),
     ...(network === "none" ? ["network: the model's API only"] : []),
     ...(credential === "outside" ? ["model credential: outside of the sandbox"] : []),
     ...(credential === "access_token" ? ["model credential: only a short-lived access token is inside"] : []),
+    ...(outside.length > 0 ? [`outside, trusted: ${outside.join(", ")}`] : []),
     ...(limits && limits.bind.length > 0 ? [`limits: ${limits.bind.join(", ")}`] : []),
     ...(limits?.open ?? []).map((limit) => `not limited: ${limit}`),
     ...(tenants ? [`tenants: ${describeSeparation(tenants)}`] : []),
