@@ -169,6 +169,23 @@ describe.each(places)("on $name", ({ name, why, open }) => {
       expect(found).toEqual([]);
     });
 
+    test("has other keys of workers, which reach its own environments only", async () => {
+      const make = async (token: string) => {
+        const { body } = await stage.call(token, "POST", "/v1/environments", {
+          name: "own",
+          config: { type: "self_hosted" },
+        });
+        const key = await stage.call(token, "POST", `/v1/environments/${body.id}/keys`, {});
+        return { queue: `/v1/environments/${body.id}/work/stats`, secret: String(key.body["secret"]) };
+      };
+      const [own, theirs] = [await make(acme), await make(strangers.get("another tenant's admin")!)];
+      const statusAt = async (path: string) => (await stage.call(own.secret, "GET", path)).status;
+      expect(await statusAt(own.queue)).toBe(200);
+      expect([await statusAt(theirs.queue), await statusAt("/v1/sessions"), await statusAt("/v1/tokens")]).toEqual([
+        403, 403, 403,
+      ]);
+    });
+
     test("cannot reach the routes of the machine", async () => {
       const token = strangers.get("another tenant's admin")!;
       const own = routes.filter(({ name }) => /^(status|trust|tenants|credentials|fleet\.(status|dead))/.test(name));

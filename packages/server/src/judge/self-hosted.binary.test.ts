@@ -332,6 +332,10 @@ test("what a self-hosted environment cannot do is refused with 400", async () =>
   const file = await beta().files.upload({ file: new File(["x"], "x.txt") });
   const resources = [{ type: "file" as const, file_id: file.id }];
   await expect(session({}, { resources })).rejects.toThrow(/memory stores only/);
+  const forked = stage.client.post(`/v1/sessions/${await stage.session()}/fork`, {
+    body: { environment_id: environment },
+  });
+  await expect(forked).rejects.toThrow(/self-hosted/);
 });
 
 test("without a self-hosted environment, the poller and the worker end with the server's sentence", async () => {

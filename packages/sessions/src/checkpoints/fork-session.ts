@@ -223,6 +223,13 @@ async function findPlace(parts: ForkDependencies, wish: PlaceWish): Promise<{ en
   if (params.environment_id !== undefined) {
     if (params.worktree) throw new RequestError("invalid_request", "Name an environment, or ask for a worktree.");
     const environment = await environments.open(params.environment_id);
+    if ((environment.config.type === "self_hosted") !== (row.selfHosted ?? false)) {
+      throw new RequestError(
+        "invalid_request",
+        "environment_id: only one of the two environments is self-hosted, and the files are there.",
+        { fix: "Fork without it, or create a session in the other environment." },
+      );
+    }
     return { environment: environment.id, folder: await places.prepare(environment, id, metadata) };
   }
   // A deleted environment counts as shared.

@@ -132,7 +132,9 @@ export class EnvironmentCatalogue implements Environments {
   async findLike(metadata: Environment["metadata"]): Promise<Environment | undefined> {
     for (let cursor: string | undefined; ;) {
       const page = await this.#store.list({ limit: PAGE, ...(cursor !== undefined && { cursor }) });
-      const found = page.data.find((environment) => isDeepStrictEqual(environment.metadata, metadata));
+      const found = page.data.find(
+        (environment) => environment.config.type === "cloud" && isDeepStrictEqual(environment.metadata, metadata),
+      );
       if (found || page.next === null) return found;
       cursor = page.next;
     }
