@@ -32,7 +32,7 @@ export interface SandboxedCommand {
 export interface SandboxStart {
   command: string;
   args: readonly string[];
-  /** Of bubblewrap itself. The program can read it in /proc/1/environ, so it has nothing but PATH. */
+  /** Of bubblewrap itself. The program can read it in /proc/1/environ, so it has nothing but PATH here. */
   env: { PATH?: string };
   /** Bytes for the descriptors from which bubblewrap reads its arguments, the filter and generated files. */
   feeds: readonly { descriptor: number; bytes: Buffer }[];

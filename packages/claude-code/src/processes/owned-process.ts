@@ -39,6 +39,7 @@ export class OwnedProcess {
   readonly process: ChildProcessByStdio<Writable, Readable, Readable>;
   /** Resolves when the program and all its descendants are dead. Never rejects. */
   readonly gone: Promise<void>;
+  /** Undefined in a pid namespace, where the kernel finds all descendants. */
   readonly #marker: string | undefined;
   #init: { pid: number; startedAt: string } | undefined;
   readonly #initKnown = Promise.withResolvers<void>();
@@ -49,7 +50,9 @@ export class OwnedProcess {
   /** Throws if the ledger cannot be written: the process would survive a crash of this one. */
   constructor(ledger: ProcessLedger, command: OwnedCommand) {
     const line = startLine(command);
-    if (!line.isWrapped) this.#marker = newMarker();
+    // In bubblewrap too: if the server dies early, the child of bubblewrap can hang before it has started the namespace's init.
+    const marker = newMarker();
+    if (!line.isWrapped) this.#marker = marker;
     if (!line.isWrapped && line.isFound) ledger.guard();
     const { statusDescriptor, startDescriptor, feeds } = line;
     const nothing = openSync(devNull, "r+");
@@ -62,7 +65,7 @@ export class OwnedProcess {
     // The first three are pipes.
     this.process = spawn(line.command, [...line.args], {
       cwd: line.cwd,
-      env: { ...line.env, ...(this.#marker && { [MARKER_VARIABLE]: this.#marker }) },
+      env: { ...line.env, [MARKER_VARIABLE]: marker },
       stdio,
       detached: true,
       ...line.user,
@@ -79,7 +82,7 @@ export class OwnedProcess {
     const begin = (): void => {
       try {
         // From here on, the next start of the server finds the namespace.
-        if (pid !== undefined && this.#init) ledger.add(pid, { init: this.#init });
+        if (pid !== undefined && this.#init) ledger.add(pid, { marker, init: this.#init });
         if (this.#init) checkMounted(line.identities, this.#init.pid);
         gate?.end(MAY_START);
       } catch (error) {
@@ -105,7 +108,7 @@ export class OwnedProcess {
     if (pid === undefined) return;
     running.add(this);
     try {
-      ledger.add(pid, this.#marker === undefined ? {} : { marker: this.#marker });
+      ledger.add(pid, { marker });
     } catch (error) {
       this.kill();
       throw error;

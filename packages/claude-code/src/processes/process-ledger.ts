@@ -16,7 +16,7 @@ const ledgerEntry = z.object({
   startedAt: z.string(),
   hostPid: z.int().positive(),
   hostStartedAt: z.string(),
-  /** Finds its descendants; absent if it runs in a pid namespace. */
+  /** Finds its descendants. */
   marker: z.string().optional(),
   /** The init of its pid namespace, which can outlive it. */
   init: z.object({ pid: z.int().min(2), startedAt: z.string() }).optional(),

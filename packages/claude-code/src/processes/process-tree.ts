@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from "node:fs";
  */
 const MAX_ROUNDS = 8;
 
-/** Set in children outside of a pid namespace and inherited by their descendants, which are found by it on Linux. */
+/** Set in children and inherited by their descendants, which are found by it on Linux. A sandbox clears it for its programs. */
 export const MARKER_VARIABLE = "TANDEM_PROCESS";
 
 /** Begins the markers of all children of this process, so that its guardian finds them. */
