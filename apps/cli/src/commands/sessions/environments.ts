@@ -20,7 +20,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     "tandem environments list",
   );
   examples(
-    sub("create", "Create a self-hosted environment: workers of yours run the tools of its sessions.")
+    sub("create", "Create a self-hosted environment: your workers run the tools of its sessions.")
       .argument("<name>", "name of the environment")
       .addOption(json())
       .action((name: string, _: object, self: Command) => runner(self, (invocation) => create(invocation, name))),
@@ -120,7 +120,7 @@ async function show(invocation: Invocation, text: string): Promise<void> {
   const rows = [
     [dim("id"), environment.id],
     [dim("name"), bold(printable(environment.name))],
-    [dim("tools run"), isSelfHosted ? "on workers of yours (self-hosted)" : "on this machine"],
+    [dim("tools run"), isSelfHosted ? "on your workers (self-hosted)" : "on this machine"],
     ...(stats
       ? [
           [dim("waiting"), waiting(stats)],
