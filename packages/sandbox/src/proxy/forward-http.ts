@@ -1,12 +1,13 @@
 import { type Agent, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import { request as httpsRequest } from "node:https";
+import type { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { CheckedTarget } from "./check-target.ts";
 import { checkedLookup } from "./connect-checked.ts";
 import { injectBody } from "./inject-body.ts";
 import { type InjectedCredential, injectedSecrets, injectHeaders } from "./injected-credential.ts";
 import { endToEnd, type HeaderPair, headerPairs } from "./request-headers.ts";
-import { secretFilter, withoutSecrets } from "./secret-filter.ts";
+import { decompressor, secretFilter, withoutSecrets } from "./secret-filter.ts";
 
 export interface Forwarding {
   protocol: "http:" | "https:";
@@ -59,18 +60,36 @@ export async function forwardHttp(
     if (Buffer.isBuffer(body)) sent.end(body);
     else body.pipe(sent);
     const answer = await answered;
-    const returned = endToEnd(headerPairs(answer.rawHeaders));
+    const { returned, decoders } = decoded(answer, secrets.length > 0 && request.method !== "HEAD");
     response.writeHead(
       answer.statusCode ?? 502,
       returned.flatMap(([name, value]) => [name, withoutSecrets(value, secrets)]),
     );
     response.flushHeaders();
-    await pipeline(answer, secretFilter(secrets), response);
+    await pipeline([answer, ...decoders, secretFilter(secrets), response]);
   } catch (error) {
     if (response.headersSent) return void response.destroy();
     const code = error instanceof Error && "code" in error ? ` (${String(error.code)})` : "";
     sendText(response, 502, `${target.host} cannot be reached${code}.`);
   }
+}
+
+/** The headers of an answer, and streams that make its body plain: a secret in a compressed one would not be found. */
+function decoded(answer: IncomingMessage, isFiltered: boolean): { returned: HeaderPair[]; decoders: Transform[] } {
+  const returned = endToEnd(headerPairs(answer.rawHeaders));
+  const encodings = (answer.headers["content-encoding"] ?? "")
+    .split(",")
+    .filter((each) => !/^\s*(identity)?\s*$/i.test(each));
+  const isEmpty = answer.statusCode === 204 || answer.statusCode === 304 || answer.headers["content-length"] === "0";
+  if (!isFiltered || isEmpty || encodings.length === 0) return { returned, decoders: [] };
+  const decoders = encodings.toReversed().map((encoding) => {
+    const decoder = decompressor(encoding);
+    if (decoder) return decoder;
+    answer.destroy();
+    throw Object.assign(new Error("An answer has an unknown encoding."), { code: "UNKNOWN_CONTENT_ENCODING" });
+  });
+  const plain = returned.filter(([name]) => name !== "content-encoding" && name !== "content-length");
+  return { returned: plain, decoders };
 }
 
 export function sendText(response: ServerResponse, status: number, text: string): void {

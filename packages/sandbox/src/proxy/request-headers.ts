@@ -10,9 +10,13 @@ export const headerPairs = (raw: readonly string[]): HeaderPair[] =>
 export const valuesOf = (pairs: readonly HeaderPair[], name: string): string[] =>
   pairs.filter(([other]) => other === name).map(([, value]) => value);
 
-/** Drops hop-by-hop headers, including those that `Connection` names. */
+/**
+ * Drops hop-by-hop headers, including those that `Connection` names. It must not name the length: without it, a body would be sent
+ * unframed, and the host would read it as another request, whose host and method are unchecked.
+ */
 export function endToEnd(pairs: readonly HeaderPair[]): HeaderPair[] {
-  const named = new Set(valuesOf(pairs, "connection").flatMap((value) => value.toLowerCase().split(/\s*,\s*/)));
+  const named = new Set(valuesOf(pairs, "connection").flatMap((value) => value.toLowerCase().split(/[\s,]+/)));
+  named.delete("content-length");
   return pairs.filter(([name]) => !HOP_BY_HOP.test(name) && !named.has(name));
 }
 

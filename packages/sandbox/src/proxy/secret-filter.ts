@@ -1,4 +1,5 @@
 import { Transform } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
 
 /** Shorter values would match ordinary text. */
 const MIN_LENGTH = 8;
@@ -42,14 +43,31 @@ export function withoutSecrets(text: string, secrets: readonly string[]): string
   return bytes.toString();
 }
 
+/** Plain bytes of an answer that a host compressed although it was asked not to. Undefined if the encoding is unknown. */
+export function decompressor(encoding: string): Transform | undefined {
+  return DECOMPRESSORS[encoding.trim().toLowerCase()]?.();
+}
+
+const DECOMPRESSORS: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  "x-gzip": createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
+};
+
 /** The values of credential headers, without their scheme (`Bearer`). */
 export const secretsOf = (headers: Readonly<Record<string, string>>): string[] =>
   Object.entries(headers)
     .filter(([name]) => name.toLowerCase() !== "anthropic-beta")
     .map(([, value]) => value.replace(/^\w+ +/, ""));
 
+/** The longest first: one secret may be the start of another, whose rest would stay. */
 const needlesOf = (secrets: readonly string[]): Buffer[] =>
-  secrets.filter((secret) => secret.length >= MIN_LENGTH).map((secret) => Buffer.from(secret));
+  secrets
+    .filter((secret) => secret.length >= MIN_LENGTH)
+    .map((secret) => Buffer.from(secret))
+    .sort((a, b) => b.length - a.length);
 
 function overwrite(bytes: Buffer, needles: readonly Buffer[]): void {
   for (const needle of needles) {

@@ -45,7 +45,9 @@ export async function openInjectionStage(
   return { egress, port, ca, seen, bodies, [Symbol.asyncDispose]: () => scratch[Symbol.asyncDispose]() };
 }
 
-export async function openTls(stage: InjectionStage, ca: string | undefined, host = "api.example"): Promise<TLSSocket> {
+type Reached = Pick<InjectionStage, "egress" | "port">;
+
+export async function openTls(stage: Reached, ca: string | undefined, host = "api.example"): Promise<TLSSocket> {
   const socket = await openTunnel(stage.egress.socket, `${host}:${stage.port}`);
   const secure = connect({ socket, servername: host, ...(ca && { ca }) });
   await Promise.race([
@@ -56,7 +58,7 @@ export async function openTls(stage: InjectionStage, ca: string | undefined, hos
 }
 
 /** Sends raw bytes through TLS. `HOST` is the host with its port. */
-export async function exchange(stage: InjectionStage, bytes: string): Promise<string> {
+export async function exchange(stage: Reached, bytes: string): Promise<string> {
   const secure = await openTls(stage, stage.egress.caCertificate);
   const chunks: Buffer[] = [];
   secure.on("data", (chunk: Buffer) => chunks.push(chunk));
