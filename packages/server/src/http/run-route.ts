@@ -64,7 +64,7 @@ export class RouteRunner {
     const { params, token } = request;
     checkParams(params);
     const { worker } = token;
-    if (worker) await admitWorker({ worker, route: route.name, params }, this.#dependencies.engine);
+    if (worker) await admitWorker({ worker, token: token.id, route: route.name, params }, this.#dependencies.engine);
     if (!this.#dependencies.forwarder) return this.#run(route, request);
     return this.#dependencies.forwarder.run(route, request, (known) => this.#run(route, known));
   }

@@ -113,6 +113,7 @@ export class MemoryEngine {
         update: nothing,
         stats: nothing,
         sessions: async () => [],
+        isHeldWith: async () => true,
       },
       environmentKeys: { list: nothing, create: nothing, revoke: nothing, forget: async () => undefined },
       deployments: {

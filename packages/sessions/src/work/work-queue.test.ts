@@ -104,3 +104,29 @@ test("a message while an item stops queues another one when it has stopped, also
   expect((await poll(two))?.data.id).toBe("sesn_1");
   expect((await store.tokens.list()).filter(({ worker }) => worker?.work?.id === id)).toEqual([]);
 });
+
+test("only the token of the present worker counts, also if old ones were not deleted", async () => {
+  // The process is killed before it deletes them.
+  const tokens: string[] = [];
+  const killed = new WorkQueue({
+    store: {
+      ...store,
+      sessions: { ...store.sessions, get: async () => running },
+      tokens: { ...store.tokens, create: async ({ id }) => void tokens.push(id), delete: async () => false },
+    },
+    environment: async () => ({ config: { type: "self_hosted" } }) as Environment,
+    tenant: "default",
+    settings: { workLease: LEASE_MS },
+    clock,
+  });
+  await request("sesn_1");
+  const { id } = (await poll(killed))!;
+  await killed.ack(environment, id);
+  const held = () => Promise.all(tokens.map((token) => one.isHeldWith(environment, id, token)));
+  expect(await held()).toEqual([true]);
+  clock.advance(LEASE_MS);
+  await poll(killed);
+  expect(await held()).toEqual([false, true]);
+  await killed.stop(environment, id, { force: true, byWorker: false });
+  expect(await held()).toEqual([false, false]);
+});

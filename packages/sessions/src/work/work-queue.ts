@@ -49,6 +49,8 @@ export interface WorkQueues {
   stats(environment: string): Promise<WorkStats>;
   /** The sessions of items that have not stopped. */
   sessions(environment: string): Promise<string[]>;
+  /** Whether this is the token of the item's present worker. */
+  isHeldWith(environment: string, id: string, token: string): Promise<boolean>;
 }
 
 interface Poll {
@@ -208,6 +210,12 @@ export class WorkQueue implements WorkQueues {
 
   async sessions(environment: string): Promise<string[]> {
     return (await this.#work.live(environment)).map(({ item }) => item.session);
+  }
+
+  /** A token can outlive its item for a moment, and for longer if this process is killed before it deletes the token. */
+  async isHeldWith(environment: string, id: string, token: string): Promise<boolean> {
+    const item = (await this.#work.get(environment, id))?.item;
+    return item !== undefined && item.state !== "stopped" && item.tokens.at(-1) === token;
   }
 
   /** Rejects if there is no such self-hosted environment. */

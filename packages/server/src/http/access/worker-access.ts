@@ -1,6 +1,7 @@
 import { RequestError, type EndpointName, type Session } from "@tandem/protocol";
 import type { Engine } from "@tandem/sessions";
 import type { TokenRow, WorkerAccess } from "@tandem/storage";
+import { notValid } from "./authorize.ts";
 
 /**
  * The routes for tokens of workers. All others are refused.
@@ -35,17 +36,20 @@ const WORKER_ROUTES: Partial<Record<EndpointName, "queue" | "item" | "session" |
 
 interface WorkerRequest {
   worker: WorkerAccess;
+  /** The id of the token. */
+  token: string;
   route: string;
   params: Readonly<Record<string, string>>;
 }
 
 /** Rejects unless a worker's token covers the request. */
 export async function admitWorker(
-  { worker, route, params }: WorkerRequest,
+  { worker, token, route, params }: WorkerRequest,
   { sessions, work }: Pick<Engine, "sessions" | "work">,
 ): Promise<void> {
   const kind = isWorkerRoute(route) ? WORKER_ROUTES[route] : undefined;
   const item = worker.work;
+  if (item && !(await work.isHeldWith(worker.environment, item.id, token))) throw notValid();
   switch (kind) {
     case undefined:
       throw refused();
