@@ -25,6 +25,10 @@ export class OAuthMcpServer implements AsyncDisposable {
   /** The answer of `/mcp`, if it is to fail. */
   mcpFailure: number | undefined;
   expiresIn: number | undefined = 3_600;
+  /** Other fields of the answer of `/token`. */
+  tokenFields: Record<string, unknown> = {};
+  /** Other fields of the metadata of the authorization server. */
+  metadata: Record<string, unknown> = {};
   /** Called before `/token` answers a refresh. */
   onRefresh: () => Promise<void> = async () => {};
 
@@ -76,6 +80,7 @@ export class OAuthMcpServer implements AsyncDisposable {
           response_types_supported: ["code"],
           code_challenge_methods_supported: ["S256"],
           token_endpoint_auth_methods_supported: ["none"],
+          ...this.metadata,
         });
       case "/register":
         return send(201, { ...JSON.parse(body), client_id: "registered-client" });
@@ -106,7 +111,7 @@ export class OAuthMcpServer implements AsyncDisposable {
     if (grant.get("grant_type") === "refresh_token") await this.onRefresh();
     if (this.tokenFailure) return send(this.tokenFailure.status, { error: this.tokenFailure.body });
     if (!this.#isGranted(grant)) return send(400, { error: "invalid_grant", sent: grant.get("refresh_token") });
-    send(200, { ...this.issue(), token_type: "Bearer", expires_in: this.expiresIn });
+    send(200, { ...this.issue(), token_type: "Bearer", expires_in: this.expiresIn, ...this.tokenFields });
   }
 
   #isGranted(grant: URLSearchParams): boolean {

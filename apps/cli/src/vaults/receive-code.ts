@@ -26,9 +26,10 @@ export async function openCodeReceiver(port: number): Promise<CodeReceiver> {
   // Nobody may wait for it yet.
   received.promise.catch(() => {});
   const server = createServer((request, response) => {
-    const url = new URL(request.url ?? "/", "http://127.0.0.1");
-    const query = url.searchParams;
-    const isOurs = url.pathname === PATH && request.method === "GET" && isOwnHost(request, server.address());
+    // Any page can request any path here, also `//`, which is not a URL.
+    const url = URL.parse(request.url ?? "/", "http://127.0.0.1");
+    const query = url?.searchParams ?? new URLSearchParams();
+    const isOurs = url?.pathname === PATH && request.method === "GET" && isOwnHost(request, server.address());
     // Another page must not end this login.
     if (!isOurs || expected === undefined || query.get("state") !== expected) return answer(response, 404, NOT_OURS);
     const error = query.get("error");

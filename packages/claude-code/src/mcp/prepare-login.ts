@@ -23,6 +23,8 @@ export interface PreparedLogin {
   /** The page at which a person agrees. */
   authorizationUrl: string;
   issuer: string;
+  /** The server names itself when the browser comes back (RFC 9207), so a return without it is not from there. */
+  namesIssuer: boolean;
   codeVerifier: string;
   client: { id: string; auth: { type: "none" } | { type: Exclude<AuthMethod, "none">; secret: string } };
   tokenEndpoint: string;
@@ -64,6 +66,9 @@ export async function prepareLogin(
   return {
     authorizationUrl: authorizationUrl.href,
     issuer: metadata.issuer,
+    namesIssuer:
+      "authorization_response_iss_parameter_supported" in metadata &&
+      metadata.authorization_response_iss_parameter_supported === true,
     codeVerifier,
     client,
     tokenEndpoint: metadata.token_endpoint,
@@ -110,14 +115,17 @@ function checkMetadata(metadata: AuthorizationServerMetadata, asked: string): vo
   }
   for (const url of [metadata.authorization_endpoint, metadata.token_endpoint]) {
     const { protocol, hostname } = new URL(url);
-    if (protocol !== "https:" && !isLoopback(hostname)) throw refused(`${url} is not an https URL`);
+    // The first one is opened in a browser: another scheme would start another program of the person.
+    const isPlainLocal = protocol === "http:" && isLoopback(hostname);
+    if (protocol !== "https:" && !isPlainLocal) throw refused(`${url} is not an https URL`);
   }
   if (metadata.code_challenge_methods_supported && !metadata.code_challenge_methods_supported.includes("S256")) {
     throw refused(`${metadata.issuer} does not support PKCE`);
   }
 }
 
-const isLoopback = (hostname: string): boolean => hostname === "localhost" || /^127\.|^\[::1\]$/.test(hostname);
+const isLoopback = (hostname: string): boolean =>
+  hostname === "localhost" || /^(?:127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 
 async function register(
   authorizationServer: string,

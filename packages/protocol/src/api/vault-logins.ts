@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { credential } from "./vaults.ts";
+import { credential, webUrl } from "./vaults.ts";
 
 // OAuth logins at MCP servers. Anthropic's API expects the tokens; here a person gets them in a browser.
 
 const vaultLoginParams = z
   .strictObject({
     vault_id: z.string(),
-    mcp_server_url: z.url({ protocol: /^https?$/ }).max(2_048),
+    mcp_server_url: webUrl,
     redirect_uri: z
       .url({ protocol: /^https?$/ })
       .max(2_048)

@@ -38,7 +38,7 @@ const token = z
   .regex(/^[\x21-\x7e]+$/, "expected one line of printable characters without spaces");
 const secret = z.string().min(1).max(MAX_SECRET);
 
-const webUrl = z
+export const webUrl = z
   .string()
   .max(2_048)
   .refine((text) => ["http:", "https:"].includes(URL.parse(text)?.protocol ?? ""), "expected an http or https URL")

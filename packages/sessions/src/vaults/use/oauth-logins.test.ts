@@ -149,3 +149,33 @@ test("no secret of an open login is in the store in the clear", async () => {
   expect(stored).toContain("sealed");
   expect(stored).not.toContain("of-the-client");
 });
+
+test("a server that names itself must do so when the browser comes back", async () => {
+  server.metadata = { authorization_response_iss_parameter_supported: true };
+  const { logins } = open();
+  const { iss: _, ...back } = await agree((await logins.start(params(), ANN)).authorization_url);
+  await expect(logins.finish(back, ANN)).rejects.toThrow(/unknown, expired/);
+  await logins.finish(await agree((await logins.start(params(), ANN)).authorization_url), ANN);
+  expect(server.grants).toHaveLength(1);
+});
+
+test.each([
+  "calculator://localhost/run",
+  "file://localhost/etc/passwd",
+  "http://127.evil.example/",
+  "javascript:alert(1)",
+])("refuses a login page at %s, which a browser would open", async (page) => {
+  server.metadata = { authorization_endpoint: page };
+  await expect(open().logins.start(params(), ANN)).rejects.toThrow(/The login cannot start/);
+});
+
+test.each([{ expires_in: 1e300 }, { expires_in: null }, { expires_in: "soon" }, { refresh_token: null }])(
+  "keeps the tokens of an answer with %j",
+  async (fields) => {
+    server.tokenFields = fields;
+    const { logins, credentials } = open();
+    const created = await logins.finish(await agree((await logins.start(params(), ANN)).authorization_url), ANN);
+    if ("expires_in" in fields) expect(created.auth).toMatchObject({ expires_at: null });
+    expect(await credentials.authorizationFor([vault], server.url)!.token()).toBe(server.accessToken);
+  },
+);

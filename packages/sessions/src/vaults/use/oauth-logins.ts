@@ -38,6 +38,7 @@ const pending = z.object({
   redirectUri: z.string(),
   displayName: z.string().nullable(),
   issuer: z.string(),
+  namesIssuer: z.boolean(),
   codeVerifier: z.string(),
   tokenEndpoint: z.string(),
   resource: z.string().nullable(),
@@ -118,7 +119,7 @@ export class OAuthLogins implements VaultLogins {
     const { clock, send } = this.#dependencies;
     const { vault, login } = await this.#take(state, by);
     // A code of another authorization server must not be sent to this one.
-    if (iss !== undefined && iss !== login.issuer) throw unknownState();
+    if (iss === undefined ? login.namesIssuer : iss !== login.issuer) throw unknownState();
     const { client } = login;
     const grant = {
       grant_type: "authorization_code",
@@ -205,6 +206,7 @@ const pendingOf = (params: VaultLoginParams, prepared: PreparedLogin): PendingLo
   redirectUri: params.redirect_uri,
   displayName: params.display_name ?? null,
   issuer: prepared.issuer,
+  namesIssuer: prepared.namesIssuer,
   codeVerifier: prepared.codeVerifier,
   tokenEndpoint: prepared.tokenEndpoint,
   resource: prepared.resource,

@@ -4,6 +4,8 @@ import type { GuardedFetch } from "./guarded-fetch.ts";
 
 const TIMEOUT_MS = 15_000;
 const MAX_ANSWER = 65_536;
+/** A hundred years. Dates have a limit. */
+const MAX_EXPIRES_S = 3_155_760_000;
 /** A secret cut at the limit would not be recognized. */
 const HIDDEN = "(The answer is not shown: it may contain a token.)";
 
@@ -28,11 +30,13 @@ export type TokenAnswer =
 const granted = z.object({
   // A line break would make a later request fail with a message that contains the token.
   access_token: z.string().regex(/^[\x21-\x7e]+$/),
+  // The grant has used up the old tokens: an odd optional field must not lose the new ones.
   refresh_token: z
     .string()
     .regex(/^[\x21-\x7e]+$/)
-    .optional(),
-  expires_in: z.coerce.number().positive().optional(),
+    .optional()
+    .catch(undefined),
+  expires_in: z.coerce.number().positive().max(MAX_EXPIRES_S).optional().catch(undefined),
 });
 
 /** Asks a token endpoint, once. Redirects are not followed. */
