@@ -36,6 +36,16 @@ function renderPart(part: Part, message: Message, style: Style, width: number): 
       });
     case "subtask":
       return line(accent("◇"), `${part.agent ?? "a subagent"}  ${part.status}`);
+    case "workflow":
+      return [
+        ...line(
+          accent("◇"),
+          `${part.name ?? "Workflow run"}  ${part.state}  ${part.agents.length} ${part.agents.length === 1 ? "agent" : "agents"}`,
+        ),
+        ...part.agents.flatMap(({ label, state, error }) =>
+          state === "failed" ? line(`  ${bad("✗")}`, `${label}: ${error ?? "failed"}`) : [],
+        ),
+      ];
     case "patch":
       return part.files.map(
         ({ path, added, removed }) => `${dim("±")} ${printable(path)}  ${good(`+${added}`)} ${bad(`-${removed}`)}`,

@@ -195,4 +195,5 @@ export class LiveLog {
 const belongsToEvent = (event: SessionEvent, part: string): boolean =>
   part === event.id ||
   part.startsWith(`${event.id}.`) ||
-  (event.type === "session.thread_created" && event.session_thread_id === part);
+  (event.type === "session.thread_created" && event.session_thread_id === part) ||
+  (event.type === "workflow_run.created" && event.workflow_run_id === part);

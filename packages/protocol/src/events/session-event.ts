@@ -152,8 +152,8 @@ export type SessionEventBody =
       agent_name: string;
       stop_reason: StopReason;
       stop_details: StopDetails | null;
-      /** Why an agent of a workflow run failed. */
-      tandem?: { error: string };
+      /** On an agent of a workflow run: why it failed, and its list price so far. */
+      tandem?: { error?: string; usd?: number };
     }
   | { type: "session.thread_status_rescheduled"; session_thread_id: ThreadId; agent_name: string }
   | {

@@ -149,6 +149,34 @@ const subtaskPart = z.strictObject({
   usd: z.number().optional(),
 });
 
+/** An agent of a workflow run. Its messages are on its thread. */
+const workflowAgent = z.strictObject({
+  thread: z.string(),
+  label: z.string(),
+  /** The id of its phase. */
+  phase: z.string().nullable(),
+  /** `waiting`: a call needs an approval or a result. */
+  state: z.enum(["running", "waiting", "ended", "failed"]),
+  error: z.string().nullable(),
+  started_at: time.nullable(),
+  ended_at: time.nullable(),
+  /** Its list price so far, known when it rests. */
+  usd: z.number().nullable(),
+});
+
+/** A workflow run. Its id is the run's id. */
+const workflowPart = z.strictObject({
+  type: z.literal("workflow"),
+  ...base,
+  /** Null if the run began before these messages. */
+  name: z.string().nullable(),
+  state: z.enum(["running", "completed", "stopped", "failed"]),
+  error: z.string().nullable(),
+  ended_at: time.nullable(),
+  phases: z.array(z.strictObject({ id: z.string(), name: z.string(), state: z.enum(["pending", "running", "ended"]) })),
+  agents: z.array(workflowAgent),
+});
+
 const errorBase = {
   message: z.string(),
   retry_status: z.object({ type: z.enum(["retrying", "exhausted", "terminal"]) }),
@@ -293,6 +321,7 @@ export const part = z
     patchPart,
     todoPart,
     subtaskPart,
+    workflowPart,
     retryPart,
     compactionPart,
     errorPart,

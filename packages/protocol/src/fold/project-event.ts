@@ -5,6 +5,7 @@ import { beginEvaluation, cutOffEvaluation, endEvaluation, outcomePart } from ".
 import { beginSubtask, changeSubtask, exchange, priceSubtasks } from "./project-subtasks.ts";
 import type { Timeline } from "./project-timeline.ts";
 import { answerTool, breakOffTool, finishTool, moveTool, refuseTool, requestTool } from "./project-tools.ts";
+import { beginAgent, beginRun, changeAgent, changePhase, endRun, failRun, priceAgents } from "./project-workflows.ts";
 import type { EventOf, LoggedEvent } from "../events/session-event.ts";
 
 /** Folds one event into the messages. Invisible and unknown events change nothing. */
@@ -70,12 +71,16 @@ export function foldEvent(timeline: Timeline, entry: LoggedEvent): void {
       return endEvaluation(timeline, entry, event);
 
     case "session.thread_created":
-      return beginSubtask(timeline, entry, event);
+      return event.workflow_run_id === null
+        ? beginSubtask(timeline, entry, event)
+        : beginAgent(timeline, entry, event, event.workflow_run_id);
     case "session.thread_status_idle":
     case "session.thread_status_terminated":
       timeline.close(event.session_thread_id);
+      changeAgent(timeline, event);
       return changeSubtask(timeline, event);
     case "session.thread_status_running":
+      changeAgent(timeline, event);
       return changeSubtask(timeline, event);
     case "agent.thread_message_sent":
       return exchange(timeline, entry, {
@@ -91,6 +96,16 @@ export function foldEvent(timeline: Timeline, entry: LoggedEvent): void {
         agent: event.from_agent_name ?? null,
         content: event.content,
       });
+
+    case "workflow_run.created":
+      return beginRun(timeline, entry, event);
+    case "workflow_run.phase_started":
+    case "workflow_run.phase_ended":
+      return changePhase(timeline, event);
+    case "workflow_run.error":
+      return failRun(timeline, event);
+    case "workflow_run.status_ended":
+      return endRun(timeline, event);
 
     case "agent.thread_context_compacted":
     case "tandem.compaction":
@@ -108,6 +123,7 @@ export function foldEvent(timeline: Timeline, entry: LoggedEvent): void {
     case "tandem.rewound":
       return rewind(timeline, entry, event);
     case "session.usage":
+      priceAgents(timeline, event);
       return priceSubtasks(timeline, event);
     case "session.status_running":
       timeline.idle = false;

@@ -23,6 +23,8 @@ export class Timeline {
   evaluation: string | null = null;
   /** True if it is known that no turn is running. */
   idle = false;
+  /** Workflow runs by the threads of their agents. */
+  readonly runOfThread = new Map<string, string>();
   readonly #placeOfMessage = new Map<string, number>();
   readonly #placeOfPart = new Map<string, number>();
   readonly #partByToolUse = new Map<string, string>();

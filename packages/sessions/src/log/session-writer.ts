@@ -140,8 +140,9 @@ export class SessionWriter {
     return { thread, event: { ...this.redactor.event(body), id, processed_at: at } };
   }
 
-  #write(entries: readonly Entry[], change: SessionChange, taken: readonly string[] = []): Promise<void> {
-    if (entries.length === 0 && Object.keys(change).length === 0) return Promise.resolve();
+  #write(unpriced: readonly Entry[], change: SessionChange, taken: readonly string[] = []): Promise<void> {
+    if (unpriced.length === 0 && Object.keys(change).length === 0) return Promise.resolve();
+    const entries = unpriced.map((entry) => this.#price(entry));
     for (const { thread, event } of entries) {
       track(this.open, thread, event);
       this.#ledger.times.note(event);
@@ -155,6 +156,14 @@ export class SessionWriter {
     // A failure is also reported by `onLost`.
     written.catch(() => undefined);
     return written;
+  }
+
+  /** A run can go on for hours, so the cost of its agents is told before the turn's usage. */
+  #price({ thread, event }: Entry): Entry {
+    if (event.type !== "session.thread_status_idle") return { thread, event };
+    const { session_thread_id: id } = event;
+    const usd = this.#threads.rowOf(id)?.workflowRunId === undefined ? undefined : this.#ledger.usdOf(id);
+    return { thread, event: usd === undefined ? event : { ...event, tandem: { ...event.tandem, usd } } };
   }
 
   /**

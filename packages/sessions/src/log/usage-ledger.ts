@@ -180,6 +180,11 @@ export class UsageLedger {
     return count ? toSnapshot(count, 0) : null;
   }
 
+  /** The list price of a thread so far; undefined if it has used nothing. */
+  usdOf(thread: ThreadId): number | undefined {
+    return this.#byThread.get(thread)?.usd;
+  }
+
   get note(): UsageNote {
     const all = (counts: Map<string, Count>): UsageNote["by_model"] =>
       Object.fromEntries([...counts].map(([key, count]) => [key, { ...toSnapshot(count, 0), usd: count.usd }]));

@@ -100,6 +100,9 @@ return { found, verdict: await agent("LEAF-JUDGE", { label: "judge" }) };`),
     stop_reason: { type: "retries_exhausted" },
     tandem: { error: expect.stringContaining("no such thing") },
   });
+  expect(
+    ofType(events, "session.thread_status_idle").findLast((event) => event["agent_name" as never] === "ONE"),
+  ).toMatchObject({ stop_reason: { type: "end_turn" }, tandem: { usd: expect.any(Number) } });
   const threads = (await sessions.threads(session.id)).filter(({ parent_thread_id: parent }) => parent !== null);
   expect(threads.map(({ workflow_run_id: id }) => id)).toEqual(Array(3).fill(run.workflow_run_id));
   expect(threads.map(({ agent }) => agent.type)).toEqual(Array(3).fill("inline"));

@@ -78,6 +78,8 @@ function Line({ part, isOwn }: { part: Part; isOwn: boolean }) {
       );
     case "subtask":
       return <p className="text-sm text-ink-soft">Subagent</p>;
+    case "workflow":
+      return <p className="text-sm text-ink-soft">Workflow run: {part.name ?? part.id}</p>;
     default:
       return <p className="text-sm text-ink-faint">{part.type.replaceAll("_", " ")}</p>;
   }

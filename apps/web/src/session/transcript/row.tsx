@@ -12,6 +12,7 @@ import { ToolCard } from "./tool/tool-card.tsx";
 import { ToolGroup } from "./tool/tool-group.tsx";
 import { TurnFooter } from "./turn-footer.tsx";
 import { UserRow } from "./user-row.tsx";
+import { WorkflowRow } from "./workflow/workflow-row.tsx";
 
 /** Rewound messages are greyed out but stay readable. */
 const REWOUND =
@@ -97,6 +98,8 @@ function partContent(part: Extract<RowData, { type: "part" }>["part"]): ReactNod
       );
     case "patch":
       return <PatchRow part={part} />;
+    case "workflow":
+      return <WorkflowRow part={part} renderRow={nested} />;
     default:
       return <StatusRow part={part} />;
   }

@@ -238,3 +238,31 @@ test("a subagent's call is shown here while pending, and in the subagent afterwa
   expect(rowsOf(running)).toEqual(["user"]);
   expect(rowsOf(running, "sthr_1")).toEqual(["user", "tool"]);
 });
+
+test("a workflow run is one row, which links to its agents lead to; the turn's cost includes them", () => {
+  const agent = (thread: string) => ({
+    thread,
+    label: thread,
+    phase: null,
+    state: "ended" as const,
+    error: null,
+    started_at: null,
+    ended_at: null,
+    usd: 0.02,
+  });
+  const run: PartOf<"workflow"> = {
+    type: "workflow",
+    id: "wrun_1",
+    at: null,
+    name: "review",
+    state: "completed",
+    error: null,
+    ended_at: null,
+    phases: [],
+    agents: [agent("sthr_a"), agent("sthr_b")],
+  };
+  const rows = rowsOfTurn([user, message("a", "agent", [step("a"), run, text("t")])], true);
+  expect(kinds(rows)).toEqual(["user", "part", "part", "footer"]);
+  expect(rowOfPart(rows, "sthr_b")).toBe(1);
+  expect(rows.at(-1)).toMatchObject({ sum: { usd: expect.closeTo(0.05) as number } });
+});

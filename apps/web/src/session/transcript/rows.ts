@@ -299,7 +299,7 @@ export const rowOfPart = (rows: readonly Row[], id: string): number =>
       case "footer":
         return false;
       default:
-        return row.part.id === id;
+        return row.part.id === id || (isOf(row, "workflow") && row.part.agents.some(({ thread }) => thread === id));
     }
   });
 

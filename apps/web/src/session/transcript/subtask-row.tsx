@@ -60,7 +60,8 @@ export function SubtaskRow({
   );
 }
 
-function SubagentMessages({
+/** The messages of a subagent, or of an agent in a workflow run, loaded and followed while they are shown. */
+export function SubagentMessages({
   thread,
   isRunning,
   answer,

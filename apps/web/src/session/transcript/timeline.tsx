@@ -86,6 +86,12 @@ function Conversation({ log, isRunning, part }: TimelineParts) {
     if (hasEarlier && element && element.scrollHeight <= element.clientHeight + EARLIER_PX) void log.loadEarlier();
   }, [hasEarlier, log, total]);
 
+  // The end of the log can begin within a workflow run. Its counts are right only with all its events.
+  const cutRun = rows.find((row) => row.type === "part" && row.part.type === "workflow" && row.part.name === null)?.key;
+  useEffect(() => {
+    if (hasEarlier && cutRun !== undefined) void log.loadEarlier(cutRun.split(":", 1)[0]);
+  }, [hasEarlier, cutRun, log]);
+
   const onScroll = (): void => {
     const element = scroller.current;
     if (!element) return;

@@ -55,9 +55,13 @@ export function turnTotals(messages: readonly Message[]): TurnTotals | undefined
 /** The prices of subagents whose own requests are not among the messages. */
 function subagentPrices(messages: readonly Message[]): number[] {
   const shown = new Set(messages.flatMap(({ thread, parts }) => (parts.some(isStep) ? thread : [])));
-  return messages.flatMap(({ parts }) =>
-    parts.flatMap((part) => (part.type === "subtask" && !shown.has(part.thread) ? (part.usd ?? []) : [])),
+  const agents = messages.flatMap(({ parts }) =>
+    parts.flatMap((part): readonly { thread: string; usd?: number | null }[] => {
+      if (part.type === "workflow") return part.agents;
+      return part.type === "subtask" ? [part] : [];
+    }),
   );
+  return agents.flatMap(({ thread, usd }) => (shown.has(thread) ? [] : (usd ?? [])));
 }
 
 const isStep = ({ type }: Part): boolean => type === "step";
