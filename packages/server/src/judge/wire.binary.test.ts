@@ -2,7 +2,6 @@ import Anthropic, {
   AuthenticationError,
   BadRequestError,
   NotFoundError,
-  NotImplementedError,
   PermissionDeniedError,
 } from "@anthropic-ai/sdk";
 import { text } from "@tandem/rehearsal";
@@ -60,8 +59,8 @@ describe("the client", () => {
     const { beta } = stage.client;
     const request = { model: "sonnet", max_tokens: 1, messages: [{ role: "user" as const, content: "x" }] };
     for (const [ask, refusal] of [
-      [() => beta.dreams.list(), NotImplementedError],
-      [() => beta.messages.batches.list(), NotImplementedError],
+      [() => beta.dreams.list(), NotFoundError],
+      [() => beta.messages.batches.list(), NotFoundError],
       [() => beta.environments.work.poll("env_local"), BadRequestError],
       // No backend is configured here.
       [() => beta.messages.create(request), BadRequestError],
