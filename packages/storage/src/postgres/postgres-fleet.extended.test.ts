@@ -215,6 +215,7 @@ describe.skipIf(missing)(
       delete from schema_version where version > 5;
       alter table schema_version drop column compatible;
       alter table session drop column place, drop column waiting, drop column deployment_id;
+      alter table thread drop column workflow_run_id;
       drop index log_held;
       create table token (id text);
       drop schema "tandem_t_old-2" cascade;
