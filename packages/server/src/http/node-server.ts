@@ -13,6 +13,11 @@ import type { ServerSettings } from "./settings.ts";
 
 /** How often Node checks for connections with overdue requests. */
 const CHECK_CONNECTIONS_MS = 2_000;
+/**
+ * How long an idle connection stays open: longer than clients and balancers keep theirs (60 s at most by default). If the server
+ * were the first to close it, a request that is sent in that moment would be lost.
+ */
+const KEEP_ALIVE_MS = 75_000;
 
 export function createNodeServer(
   settings: ServerSettings,
@@ -22,6 +27,7 @@ export function createNodeServer(
   const options = {
     headersTimeout: settings.headersTimeoutMs,
     requestTimeout: settings.requestTimeoutMs,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: Math.min(CHECK_CONNECTIONS_MS, settings.headersTimeoutMs),
     // On other paths an upgrade request is answered like a normal request.
     shouldUpgradeCallback: ({ url }: IncomingMessage): boolean =>
