@@ -79,6 +79,16 @@ test("a limit is the cause only if the configuration sets it", () => {
   expect(explain("File size limit exceeded", { fileMb: 5 })?.rule).toContain("5 MB");
 });
 
+test("names the repository that the session's folder is below", () => {
+  const output = "fatal: not a git repository (or any of the parent directories): .git";
+  const place = { home: HOME, repository: "/home/ann/shop" };
+  expect(explainFailure(output, place)).toMatchObject({
+    target: "/home/ann/shop/.git",
+    fix: expect.stringMatching(/shop\.$/),
+  });
+  expect(explain(output), "a folder without a repository").toBeUndefined();
+});
+
 test("every explanation is one line for each part", () => {
   const { rule, fix } = explain("Host key verification failed.")!;
   expect(`${rule}${fix}`).not.toContain("\n");

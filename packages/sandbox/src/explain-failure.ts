@@ -15,6 +15,8 @@ interface FailurePlace {
   home: string;
   /** The limits that the configuration sets. A failure that looks like a limit is one only then. */
   limits?: { memoryMb?: number; files?: number; fileMb?: number };
+  /** The top folder of the git repository that the session's folder is below. */
+  repository?: string;
 }
 
 interface Failure extends FailurePlace {
@@ -121,6 +123,16 @@ const ROWS: readonly Row[] = [
     const [, host = "registry.npmjs.org"] = /401 Unauthorized - \w+ https:\/\/([a-z0-9.-]{1,200})/i.exec(text) ?? [];
     return action("path", "~/.npmrc", "The sandbox hides ~/.npmrc, so npm has no token.", credentialFix(host));
   }),
+  row("not a git repository", (_, { repository }) =>
+    repository === undefined
+      ? undefined
+      : action(
+          "path",
+          `${repository}/.git`,
+          "The session's folder is below the top folder of its git repository, which the sandbox hides.",
+          `The user can start the session in ${repository}.`,
+        ),
+  ),
   row(
     String.raw`\.git/(?<file>config|hooks)\b[^\n]{0,120}(?:Read-only file system|EROFS|Device or resource busy)`,
     ({ file = "config" }) =>

@@ -97,7 +97,7 @@ export async function openProcessSetup(
     judge: (call, decision) => servers.decide(call, decision),
     hooks: {
       ...granting(toolHooks(row, settings, around.write), grants),
-      ...(opened && { afterFailure: explainBlocked(settings, around.write) }),
+      ...(opened && { afterFailure: explainBlocked(row.folder, settings, around.write) }),
     },
     observe: (output) => grants?.observe(output),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
