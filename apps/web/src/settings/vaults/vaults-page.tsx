@@ -73,7 +73,8 @@ export default function VaultsPage() {
           await (ending?.action === "delete"
             ? api.call("vaults.delete", { params })
             : api.call("vaults.archive", { params }));
-          await reload();
+          // Not its credentials, which would be loaded once more.
+          await queries.invalidateQueries({ queryKey: VAULTS_KEY, exact: true });
         }}
       >
         {ending?.action === "delete"

@@ -10,7 +10,7 @@ import type { WorkflowAgent } from "./agents-by-phase.ts";
 
 const STATES = {
   running: ["Running", "text-accent animate-spin", LoaderCircle],
-  waiting: ["Waiting for you", "text-wait", CircleAlert],
+  waiting: ["Needs you", "text-wait", CircleAlert],
   ended: ["Ended", "text-ink-faint", Check],
   failed: ["Failed", "text-bad", X],
 } as const;

@@ -38,7 +38,7 @@ export function WorkflowRow({ part, renderRow }: { part: PartOf<"workflow">; ren
   const summary = [
     plural(part.agents.length, "agent"),
     counts.running > 0 && `${counts.running} running`,
-    counts.waiting > 0 && `${counts.waiting} waiting for you`,
+    counts.waiting > 0 && `${counts.waiting} need you`,
     counts.failed > 0 && `${counts.failed} failed`,
     counts.ended > 0 && `${counts.ended} ended`,
     ms !== undefined && ms >= 0 && duration(ms),
