@@ -71,5 +71,9 @@ test("the entrypoint trusts the settings and serves on all addresses with a toke
 const ASK = `
 const [port, host, token] = process.argv.slice(1);
 const headers = { host, ...(token && { "x-api-key": token }) };
-require("node:http").get({ port, host: "127.0.0.1", path: "/v1/agents", headers }, (r) => process.stdout.write(String(r.statusCode)));
+// Without an agent, the connection ends with the answer, and so does the program.
+require("node:http").get({ port, host: "127.0.0.1", path: "/v1/agents", headers, agent: false }, (r) => {
+  r.resume();
+  process.stdout.write(String(r.statusCode));
+});
 `;
