@@ -55,7 +55,7 @@ describe("the usage ledger", () => {
     expect(ledger.usd).toBeCloseTo(0.031);
   });
 
-  test("a request besides the conversation counts once, whoever reports it", () => {
+  test("a request besides the conversation counts once, reported by Claude Code, the gateway or both", () => {
     const ledger = new UsageLedger(primary);
     const [own, hidden, direct] = ["msg_1", "msg_2", "msg_3"].map((id) => request(id, 10, 5));
     for (const each of [own!, hidden!, direct!]) expect(ledger.addAside(each)).toBe(true);

@@ -188,7 +188,7 @@ export class OAuthLogins implements VaultLogins {
     }
   }
 
-  /** Logins that nobody finished. */
+  /** Logins that were not finished in time. */
   async #prune(): Promise<void> {
     const { records, clock } = this.#dependencies;
     const all = await records.list(SPACE, KIND, { limit: PAGE });

@@ -79,7 +79,7 @@ test("two processes with an expired token send one refresh, and both get the new
   expect(server.refreshes).toBe(1);
 });
 
-test("a refused token is refreshed once, whoever was refused, and the refresh token rotates", async () => {
+test("a token that several callers were refused with is refreshed once, and the refresh token rotates", async () => {
   const { vault, first } = await addCredential();
   const processes = [openProcess(), openProcess()];
   expect(await authorizationIn(processes[0]!, vault).token()).toBe(first);
