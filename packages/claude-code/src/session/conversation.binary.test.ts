@@ -334,10 +334,8 @@ describe("resume", () => {
     resume({ goOn: { results: [], told: { texts: new Map(), counted: new Set() } } });
     expect(await session.ended()).toEqual({ stop: "end_turn", stopDetails: null, reported: {} });
     expect(session.events("agent.message").map(({ content }) => content)).toEqual([[{ type: "text", text: "Done." }]]);
-    expect(session.events("span.model_request_end")[0]).toMatchObject({
-      model_usage: ended!.model_usage,
-      tandem: ended!.tandem,
-    });
+    const { model_usage, tandem } = ended!;
+    expect(session.events("span.model_request_end")[0]).toMatchObject({ model_usage, tandem });
     expect(stage.rehearsal.modelRequests).toHaveLength(1);
     await session.conversation.flush();
     expect(await session.turn("Next?")).toMatchObject({ stop: "end_turn" });

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { CanUseTool, HookCallback, SyncHookJSONOutput } from "@anthropic-ai/claude-agent-sdk";
+import type { CanUseTool, HookCallback } from "@anthropic-ai/claude-agent-sdk";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import {
   isWorkerTool,
@@ -8,10 +8,10 @@ import {
   type PermissionMode,
   QUESTION_TOOL,
   type ThreadId,
-  type ToolResultContent,
   WORKER_TOOLS,
 } from "@tandem/protocol";
 import { z } from "zod";
+import { asMcpContent } from "./as-mcp-content.ts";
 import type {
   Confirmation,
   ConversationHost,
@@ -20,6 +20,7 @@ import type {
   Decision,
   ToolCallRequest,
 } from "./conversation.ts";
+import { hookAnswer } from "./hook-answer.ts";
 import { PassedCalls } from "./passed-calls.ts";
 import { OUTPUT_TOOL } from "./process-options.ts";
 import { type Judge, type NamedTool, nameTool, type ToolNames } from "./translate/calls.ts";
@@ -177,7 +178,7 @@ export class Gate {
     if (input.hook_event_name !== "PreToolUse") return {};
     const run = this.#setup.goOn?.run;
     if (run?.toolUseId === input.tool_use_id) {
-      return answer({ allow: true, input: run.changedTo ?? toolInput.parse(input.tool_input) });
+      return hookAnswer({ allow: true, input: run.changedTo ?? toolInput.parse(input.tool_input) });
     }
     const verdict = await this.#verdict(input.tool_use_id, input.tool_name, input.tool_input, signal).catch(
       (error: unknown): Confirmation => ({ allow: false, message: `The call could not be judged: ${String(error)}` }),
@@ -186,7 +187,7 @@ export class Gate {
       const call = { tool: input.tool_name, input: verdict.input ?? input.tool_input };
       this.passed.add(input.tool_use_id, { ...call, mode: verdict.mode });
     }
-    return answer(this.#pinInput(verdict, input.tool_name, input.tool_input));
+    return hookAnswer(this.#pinInput(verdict, input.tool_name, input.tool_input));
   };
 
   /**
@@ -387,16 +388,6 @@ const answered = (name: string): Permission => (name === QUESTION_TOOL ? "ask" :
  */
 const claudeMode = (mode: PermissionMode): PermissionMode => (mode === "bypassPermissions" ? "default" : mode);
 
-const answer = (verdict: Confirmation): SyncHookJSONOutput => ({
-  hookSpecificOutput: {
-    hookEventName: "PreToolUse",
-    permissionDecision: verdict.allow ? "allow" : "deny",
-    ...(!verdict.allow && { permissionDecisionReason: verdict.message }),
-    ...(verdict.allow && verdict.input && { updatedInput: verdict.input }),
-    ...(verdict.allow && verdict.told !== undefined && { additionalContext: verdict.told }),
-  },
-});
-
 const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve();
@@ -404,20 +395,3 @@ const aborted = (signal: AbortSignal): Promise<void> =>
   });
 
 const failed = (text: string): Reply => ({ content: [{ type: "text", text }], isError: true });
-
-/** Converts a result to MCP content. Blocks without an MCP equivalent become text, so that nothing is lost. */
-const asMcpContent = (content: readonly ToolResultContent[]): CallToolResult["content"] =>
-  content.map((block) => {
-    if (block.type === "text") return block;
-    if (block.type === "image" && block.source.type === "base64") {
-      return { type: "image", data: block.source.data, mimeType: block.source.media_type };
-    }
-    if (block.type === "document" && block.source.type === "text") {
-      return { type: "text", text: block.title ? `${block.title}\n\n${block.source.data}` : block.source.data };
-    }
-    if (block.type === "document" && block.source.type === "base64") {
-      const { data: blob, media_type: mimeType } = block.source;
-      return { type: "resource", resource: { uri: `document:${block.title ?? "untitled"}`, mimeType, blob } };
-    }
-    return { type: "text", text: JSON.stringify(block) };
-  });

@@ -1,6 +1,6 @@
 import type { SandboxState } from "@tandem/protocol";
 import type { ConversationSandbox, ConversationSetup } from "./conversation.ts";
-import type { TranslatorSettings } from "./translate/translator.ts";
+import type { TranslatorSettings } from "./translate/translator-settings.ts";
 
 /**
  * What `tandem.init` says besides Claude Code's own message. A required sandbox that is unavailable ends the process before its

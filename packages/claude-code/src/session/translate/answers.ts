@@ -144,3 +144,7 @@ export class Answers {
     return undefined;
   }
 }
+
+/** Whether a block is more than a thought or blank text. */
+export const isAnswer = (block: Block): boolean =>
+  block.type === "text" ? block.text.trim() !== "" : block.type !== "thinking" && block.type !== "redacted_thinking";

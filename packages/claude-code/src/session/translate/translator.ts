@@ -6,13 +6,13 @@ import type {
   SDKUserMessage,
   SDKUserMessageReplay,
 } from "@anthropic-ai/claude-agent-sdk";
-import type { EventId, EventOf, Interruption, LlmError, ThreadId } from "@tandem/protocol";
+import type { Interruption, LlmError, ThreadId } from "@tandem/protocol";
 import { z } from "zod";
 import type { ConversationOutput, TurnEnd } from "../conversation.ts";
-import { Answers } from "./answers.ts";
+import { Answers, isAnswer } from "./answers.ts";
 import { Background } from "./background.ts";
 import { commandLifecycle } from "./command-lifecycle.ts";
-import { Calls, type Judge, type ToolNames } from "./calls.ts";
+import { Calls } from "./calls.ts";
 import { Emit } from "./emit.ts";
 import { IGNORED, isInternalText } from "./ignored.ts";
 import { Incidents } from "./incidents.ts";
@@ -22,25 +22,10 @@ import { Spans } from "./spans.ts";
 import { Threads } from "./subagent-threads.ts";
 import { Todos } from "./todos.ts";
 import type { TranslatorInput } from "./translator-input.ts";
-import { failure, type Hints, turnOutcome } from "./turn-outcome.ts";
+import type { TranslatorSettings } from "./translator-settings.ts";
+import { failure, type Hints, noHints, turnOutcome } from "./turn-outcome.ts";
 import { readLaunched, readProgress } from "./workflow-message.ts";
 import { WorkflowRuns } from "./workflow-runs.ts";
-
-export interface TranslatorSettings {
-  newEventId: () => EventId;
-  threadIdOf: (toolUseId: string) => ThreadId;
-  primaryThread: ThreadId;
-  judge: Judge;
-  /** Whether a call was handed to a worker of a self-hosted environment. */
-  isHandedOver?: (toolUseId: string) => boolean;
-  names: ToolNames;
-  /** Whether every turn must return an object. */
-  outputExpected: boolean;
-  /** Whether requests cost nothing. */
-  isFree?: boolean;
-  /** Facts about the process that its own messages do not contain. */
-  facts?: Pick<EventOf<"tandem.init">, "sandbox" | "skills">;
-}
 
 /** The SDK forwards this message but does not declare it. */
 const fallback = z.object({
@@ -411,13 +396,3 @@ export class Translator {
     if (all) this.runs.forget();
   }
 }
-
-const isAnswer = (block: SDKAssistantMessage["message"]["content"][number]): boolean =>
-  block.type === "text" ? block.text.trim() !== "" : block.type !== "thinking" && block.type !== "redacted_thinking";
-
-const noHints = (): Hints => ({
-  assistantError: undefined,
-  resetsAt: undefined,
-  refusal: undefined,
-  interrupting: false,
-});

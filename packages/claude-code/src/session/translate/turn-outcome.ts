@@ -78,3 +78,10 @@ function stopDetails(refusal: SDKModelRefusalNoFallbackMessage | undefined): Sto
   const category = CATEGORIES.find((name) => name === refusal?.api_refusal_category) ?? null;
   return { type: "refusal", category, explanation: refusal?.api_refusal_explanation ?? null };
 }
+
+export const noHints = (): Hints => ({
+  assistantError: undefined,
+  resetsAt: undefined,
+  refusal: undefined,
+  interrupting: false,
+});
