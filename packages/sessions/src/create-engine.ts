@@ -165,7 +165,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
       // Before the checkpoints: a repository that is cloned now is not the turn's change.
       new WorkHook(control, work, (err) => settings.log.warn({ err }, "no work item could be queued")),
       new MountsHook(control, { store: own, clock: settings.clock, repositories, memories: memoryStores }),
-      ...checkpoints.turnHooks(control),
+      ...checkpoints.turnHooks(control, own.events),
     ];
   };
   const commands = new SessionCommands({

@@ -1,40 +1,56 @@
 import type { EventId, SessionEventBody } from "@tandem/protocol";
+import type { EventLog } from "@tandem/storage";
 import { branchOf, type Checkpoint, type CheckpointStore, type CheckpointStores } from "@tandem/workspace";
 import type { TurnHook, TurnControl, TurnStart } from "../hooks/turn-hook.ts";
 import type { Clock } from "../host/clock.ts";
 import { errorDetail } from "../log/error-detail.ts";
 
 const MAX_FILES = 10_000;
+/** Events that show that a turn has its checkpoint, or that a tool may have changed files. */
+const PAST_CHECKPOINT = ["tandem.checkpoint", "agent.tool_use", "agent.mcp_tool_use", "agent.custom_tool_use"];
 /** After a failure, skip this folder: scanning it again with every turn is slow. */
 const TRY_AGAIN_MS = 10 * 60 * 1_000;
 
 /**
- * Takes a checkpoint of a session's folder before and after each turn. If that fails, the turn continues, and the log says that
- * it cannot be rewound.
+ * Takes a checkpoint of a session's folder before and after each turn. The first one is taken while Claude Code starts and the
+ * model answers; only tools with side effects wait for it. If it fails, the turn continues, and the log says that it cannot be
+ * rewound.
  */
 export class CheckpointHook implements TurnHook {
   readonly #control: TurnControl;
   readonly #shelf: CheckpointStores;
   readonly #clock: Clock;
+  readonly #events: EventLog;
   #last: Checkpoint | undefined;
   #message: EventId | null = null;
   #failedAt = 0;
   #failure = "";
 
-  constructor(control: TurnControl, shelf: CheckpointStores, clock: Clock) {
+  constructor(control: TurnControl, shelf: CheckpointStores, { clock, events }: { clock: Clock; events: EventLog }) {
     this.#clock = clock;
+    this.#events = events;
     this.#control = control;
     this.#shelf = shelf;
   }
 
-  async before({ message }: TurnStart): Promise<SessionEventBody[]> {
+  async prepare({ message, opening }: TurnStart): Promise<SessionEventBody[]> {
     this.#message = message;
-    // A resumed turn already has its first checkpoint.
-    return message === null ? [] : this.#take("before", message);
+    const begun = message ?? (await this.#unchecked(opening).catch(() => null));
+    return begun === null ? [] : this.#take("before", begun);
   }
 
   async after({ message }: TurnStart): Promise<SessionEventBody[]> {
     return this.#take("after", message ?? this.#message);
+  }
+
+  /** The opening message of a resumed turn, if the server died before its first checkpoint: then no tool has run yet. */
+  async #unchecked(opening: EventId | null): Promise<EventId | null> {
+    if (opening === null) return null;
+    const { id } = this.#control.row();
+    const logged = await this.#events.find(id, opening);
+    if (!logged) return null;
+    const later = await this.#events.read(id, { after: logged.seq, limit: 1, types: PAST_CHECKPOINT });
+    return later.length === 0 ? opening : null;
   }
 
   async #take(when: "before" | "after", message: EventId | null): Promise<SessionEventBody[]> {

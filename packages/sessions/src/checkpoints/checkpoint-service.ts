@@ -1,5 +1,6 @@
 import type { SessionId } from "@tandem/protocol";
 import { CheckpointStores, type CheckpointLimits, type CheckpointUser } from "@tandem/workspace";
+import type { EventLog } from "@tandem/storage";
 import { join } from "node:path";
 import { Timer } from "../host/timer.ts";
 import type { HostSettings } from "../host/host-settings.ts";
@@ -38,14 +39,14 @@ export class CheckpointService {
       settings.checkpoints && new CheckpointStores(join(stateFolder, "checkpoints"), settings.checkpoints, user);
   }
 
-  turnHooks(control: TurnControl): TurnHook[] {
+  turnHooks(control: TurnControl, events: EventLog): TurnHook[] {
     const { compactAt, log } = this.#settings;
     const compact = (): void => {
       const { id } = control.row();
       this.onFull(id).catch((error: unknown) => log.warn({ session: id, error: String(error) }, "not compacted"));
     };
     return [
-      ...(this.shelf ? [new CheckpointHook(control, this.shelf, this.#settings.clock)] : []),
+      ...(this.shelf ? [new CheckpointHook(control, this.shelf, { clock: this.#settings.clock, events })] : []),
       ...(compactAt === undefined ? [] : [new CompactionHook(compactAt, compact)]),
     ];
   }

@@ -246,7 +246,7 @@ interface TypedCommand {
   text: string;
 }
 
-function commandOf(message: Typed): TypedCommand | undefined {
+export function commandOf(message: Typed): TypedCommand | undefined {
   if (!isTyped(message)) return undefined;
   const text = textOf(message).trim();
   const match = COMMAND.exec(text);

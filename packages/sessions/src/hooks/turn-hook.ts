@@ -19,6 +19,11 @@ export interface TurnHook {
   readonly guardsMessages?: boolean;
   /** Called before the first model request. The returned events precede those of the turn. */
   before?(turn: TurnStart): Promise<readonly SessionEventBody[]>;
+  /**
+   * Runs beside the start of the turn, once every `before` has passed. Its events are logged when it is done. No tool with side
+   * effects runs earlier, and the turn does not end earlier. Must not reject.
+   */
+  prepare?(turn: TurnStart): Promise<readonly SessionEventBody[]>;
   /** Content added to the message of the turn. Called after `before`. */
   words?(): readonly ModelContent[];
   /** Whether an agent of a workflow run may start. It waits until this resolves. */
@@ -52,6 +57,8 @@ export interface Delay {
 export interface TurnStart {
   /** The message that begins it; null if an open turn is resumed, or Claude continues by itself. */
   message: EventId | null;
+  /** The message that began it, also if it is resumed; null if Claude continues by itself. */
+  opening: EventId | null;
   startedAt: number;
 }
 
@@ -77,6 +84,7 @@ export function waitingHook(hook: TurnHook, database: DatabaseWait): TurnHook {
 /** The hooks of a session's turns, in order. */
 export class TurnHooks {
   readonly #all: readonly TurnHook[];
+  #prepared: Promise<void> = Promise.resolve();
 
   constructor(all: readonly TurnHook[]) {
     this.#all = all;
@@ -115,6 +123,16 @@ export class TurnHooks {
       const said = await hook.before?.(turn);
       if (said?.length) await write(said);
     }
+    // A session that cannot be written is reported as lost elsewhere.
+    this.#prepared = Promise.all([this.#prepared, this.#prepare(turn, write)]).then(
+      () => undefined,
+      () => undefined,
+    );
+  }
+
+  /** Resolves when the work that began with the turn is done and its events are durable. Never rejects. */
+  prepared(): Promise<void> {
+    return this.#prepared;
   }
 
   get guardMessages(): boolean {
@@ -138,6 +156,7 @@ export class TurnHooks {
   }
 
   async after(turn: TurnStart, end: TurnEnd): Promise<SessionEventBody[]> {
+    await this.#prepared;
     const said: SessionEventBody[] = [];
     for (const hook of this.#all) {
       try {
@@ -147,5 +166,12 @@ export class TurnHooks {
       }
     }
     return said;
+  }
+
+  async #prepare(turn: TurnStart, write: (events: readonly SessionEventBody[]) => Promise<void>): Promise<void> {
+    for (const hook of this.#all) {
+      const said = await hook.prepare?.(turn);
+      if (said?.length) await write(said);
+    }
   }
 }

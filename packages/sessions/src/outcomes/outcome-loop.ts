@@ -157,7 +157,7 @@ export class OutcomeLoop {
     const { outcome_id, iteration, event_id } = this.active!;
     const found = (await store.events.find(writer.row.id, event_id))?.event;
     if (found?.type !== "user.define_outcome") throw new Error(`The event ${event_id} is missing.`);
-    await hooks.before({ message: null, startedAt }, (events) => writer.write(events));
+    await hooks.before({ message: null, opening: null, startedAt }, (events) => writer.write(events));
     const ongoing: SessionEventBody = { type: "span.outcome_evaluation_ongoing", outcome_id, iteration };
     const stop = settings.clock.every(HEARTBEAT_MS, () => void writer.write([ongoing]));
     try {

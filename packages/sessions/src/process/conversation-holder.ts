@@ -53,6 +53,8 @@ interface HolderDependencies {
   onRun: (call: EventId) => Promise<void>;
   /** Whether an agent of a workflow run may start. */
   admitThread: (thread: ThreadId) => Promise<boolean>;
+  /** Resolves when tools and hooks may change files. */
+  prepared: () => Promise<void>;
   rules: Rules;
   definitions: ToolDefinitions;
   database: DatabaseWait;
@@ -80,6 +82,7 @@ export class ConversationHolder {
   #slotRequest: AbortController | undefined;
   /** Model and effort as last logged. */
   #told = "";
+  #runsFolderHooks = false;
 
   constructor(dependencies: HolderDependencies) {
     this.#dependencies = dependencies;
@@ -88,6 +91,11 @@ export class ConversationHolder {
   /** The process that takes messages, ready or not. */
   get current(): Conversation | undefined {
     return this.#current?.ended ? undefined : this.#current;
+  }
+
+  /** Whether the process runs hooks of a trusted folder. They do not pass the gate. */
+  get runsFolderHooks(): boolean {
+    return this.current !== undefined && this.#runsFolderHooks;
   }
 
   /**
@@ -259,7 +267,10 @@ export class ConversationHolder {
       systemMessages: this.systemMessages,
       onRun: this.#dependencies.onRun,
       admitThread: this.#dependencies.admitThread,
-      durable: () => writer.durable(),
+      durable: async () => {
+        await this.#dependencies.prepared();
+        await writer.durable();
+      },
       onOutput: (output) => {
         processSetup.observe(output);
         if (output.type === "closed") this.#released = owned.disposeAsync();
@@ -269,10 +280,12 @@ export class ConversationHolder {
         for (const redacted of writer.redactor.output(output)) this.#dependencies.onOutput(redacted);
       },
     });
+    this.#runsFolderHooks = Object.keys(setup.trusted?.hooks ?? {}).length > 0;
+    if (this.#runsFolderHooks) await this.#dependencies.prepared();
     const run = setup.goOn?.run && (await this.#startCall(setup.goOn.run, judge, processSetup));
     if (closings !== this.#closings) throw new RequestError("unavailable", "The session was closed meanwhile.");
     if (setup.goOn && run) setup.goOn = { ...setup.goOn, run };
-    const opened = settings.openConversation(setup, { ...host, ...processSetup.hooks }, transcripts);
+    const opened = settings.openConversation(setup, { ...host, ...this.#toolHooks(processSetup) }, transcripts);
     // The process owns it from now on.
     const owned = parts.move();
     this.#current = opened;
@@ -283,6 +296,19 @@ export class ConversationHolder {
       throw error;
     }
     return opened;
+  }
+
+  /** The host's hooks are programs, which may change files. */
+  #toolHooks({ hooks }: ProcessSetup): ProcessSetup["hooks"] {
+    const { beforeTool } = hooks;
+    if (!beforeTool || !this.#dependencies.settings.hooks?.length) return hooks;
+    return {
+      ...hooks,
+      beforeTool: async (call) => {
+        await this.#dependencies.prepared();
+        return beforeTool(call);
+      },
+    };
   }
 
   /** Logs the start of a call that the process will run. After an earlier failure the call is still allowed. */

@@ -157,7 +157,7 @@ describe("stored rules", () => {
     const own = await here.add({ tool: "Bash", pattern: "ls", action: "deny" }, user);
     expect(book.judge(bash("ls"))?.action).toBe("deny");
     const foreign = await there.add({ tool: "Bash", pattern: "pwd", action: "deny" }, user);
-    await here.turnHook.before?.({ message: null, startedAt: 0 });
+    await here.turnHook.before?.({ message: null, opening: null, startedAt: 0 });
     expect(book.judge(bash("pwd"))?.action).toBe("deny");
     await there.remove(foreign.id!);
     await there.remove(own.id!);

@@ -1,5 +1,6 @@
 import { RequestError, type EventOf } from "@tandem/protocol";
 import type { ApprovalRequests, LateAnswers } from "../approvals/approval-requests.ts";
+import { commandOf } from "../commands/session-commands.ts";
 import type { TurnHooks } from "../hooks/turn-hook.ts";
 import { promptOf } from "../outcomes/outcome-prompt.ts";
 import type { ConversationHolder } from "../process/conversation-holder.ts";
@@ -64,9 +65,12 @@ export class PromptSender {
     this.#check(id);
     // Before the hooks: they count the time of the turn.
     await this.#processWait.reserve(message?.tandem?.by ?? "");
-    const { startedAt } = this.#check(id);
-    await hooks.before({ message: message?.id ?? null, startedAt }, (events) => writer.write(events));
+    const { startedAt, messages } = this.#check(id);
+    const turn = { message: message?.id ?? null, opening: messages[0] ?? null, startedAt };
+    await hooks.before(turn, (events) => writer.write(events));
     if (!message) {
+      // A late call runs as soon as its process starts.
+      await hooks.prepared();
       this.#check(id);
       const conversation = await (isAfterReset ? holder.open() : this.#lateCalls.run(late, () => this.#check(id)));
       if (isAfterReset) quotaWait.resume(conversation);
@@ -74,6 +78,8 @@ export class PromptSender {
       if (this.#isInterrupted(id)) await conversation.interrupt();
       return;
     }
+    // Commands of a message, and hooks of a trusted folder, may change files without passing the gate.
+    if (commandOf(message) || holder.runsFolderHooks) await hooks.prepared();
     const { content, isCommand, events } = await commands.prepare(writer.row, message);
     if (events.length > 0) await writer.write(events);
     this.#check(id);

@@ -97,7 +97,7 @@ export class TurnEnding {
       ...accountsOf(end, ledger, this.#row),
       ...unsaved,
       ...(stop?.limit?.events ?? []),
-      ...(await hooks.after({ message: messages[0] ?? null, startedAt }, end)),
+      ...(await hooks.after({ message: messages[0] ?? null, opening: messages[0] ?? null, startedAt }, end)),
     ]);
     const used = { usage: ledger.total, microUsd: ledger.microUsd };
     const isDone = end.stop === "end_turn" && !stop && !continues;

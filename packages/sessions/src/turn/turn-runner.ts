@@ -78,6 +78,7 @@ export class TurnRunner {
       pending: this.#requests.pending,
       onRun: (id) => this.#requests.started(id),
       admitThread: (thread) => this.#admitThread(thread),
+      prepared: () => this.#hooks.prepared(),
       onOutput: (output) => this.#output.take(output),
     });
     this.#steering = new Steering(store.files);
