@@ -54,6 +54,10 @@ const BENCHES: Record<string, { about: string; load: () => Promise<{ run: (args:
     about: "what the sandbox costs a session: its start, a turn with a shell command, memory; with and without it",
     load: () => import("./sandbox/sandbox.ts"),
   },
+  session: {
+    about: "sessions, server and command as installed, beside a bare SDK call: first message, resume, approval, start",
+    load: () => import("./session/session.ts"),
+  },
   scan: {
     about: "a catalogue of 1,000 tables: scans of it, and questions about it; time, CPU and memory",
     load: () => import("./scan/scan.ts"),

@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { AcpLines } from "../../apps/cli/src/testing/acp-lines.ts";
 import { pipesOf } from "../../apps/cli/src/testing/open-command.ts";
-import { treeCpuSeconds, treePssMb } from "../runtime/process-tree.ts";
+import { treeCpuSeconds, pssMb } from "../runtime/process-tree.ts";
 
 /** What is measured of one agent, from its start to its end: milliseconds, but for the memory. */
 export interface Figures {
@@ -48,7 +48,7 @@ export async function acpTalk(start: () => ChildProcess, cwd: string): Promise<F
   let other = "";
   const second = await timed(begin().then((id) => (other = id)));
   await say(other, "Hello, you too.");
-  const memory = treePssMb();
+  const memory = pssMb();
   const slow = say(session, SLOW);
   await editor.next(({ params }) => params?.update?.sessionUpdate === "agent_message_chunk");
   editor.notify("session/cancel", { sessionId: session });

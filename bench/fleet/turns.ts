@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { slowly, text } from "@tandem/rehearsal";
-import { descendantsOf, processStats } from "../../apps/cli/src/testing/process-stats.ts";
+import { descendantsOf } from "../../apps/cli/src/testing/process-stats.ts";
 import type { SupervisedProcess } from "../../scripts/chaos/supervised-process.ts";
 import { createChaosFleet } from "../../scripts/chaos/chaos-fleet.ts";
+import { cpuSeconds } from "../runtime/process-tree.ts";
 import { count, ms, type Figure, type Section } from "../server/report.ts";
 import { FleetClients } from "./fleet-clients.ts";
 import { costsBetween, costsSoFar, countStatements, mostAsked, type Costs } from "./postgres-costs.ts";
@@ -97,13 +98,4 @@ function cpuOf(members: readonly SupervisedProcess[]): { servers: number; worker
   const of = (isServer: boolean): number[] =>
     members.flatMap((member) => (member.isServer === isServer && member.pid ? [member.pid] : []));
   return { servers: sum(of(true)), workers: sum(of(false)), claude: sum(of(false).flatMap(descendantsOf)) };
-}
-
-/** Of a process that may be gone: a git of a checkpoint, say. */
-function cpuSeconds(pid: number): number {
-  try {
-    return processStats(pid).cpuSeconds;
-  } catch {
-    return 0;
-  }
 }

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { tandem } from "./tandem.ts";
-import { treePssMb } from "./process-tree.ts";
+import { pssMb } from "./process-tree.ts";
 
 const [url = "", folder = ""] = process.argv.slice(2);
 const CALLS = 250;
@@ -25,7 +25,7 @@ const warm = await tandem("single-use", { url, folder: spares, concurrency: 3 })
 await Promise.all(["a", "b", "c"].map((prompt) => warm.text(prompt)));
 await until(() => running(spares).length === 3, "three spares");
 await sleep(2_000);
-const threeFreshIdle = treePssMb();
+const threeFreshIdle = pssMb();
 await warm.close();
 
 // One process after another through many calls: the largest that any of them has been.

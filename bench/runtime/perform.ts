@@ -5,7 +5,7 @@ import { z } from "zod";
 import { aiSdkProvider } from "./ai-sdk-provider.ts";
 import { bareSdk } from "./bare-sdk.ts";
 import { OPERATIONS, type Contender, type Operation, type Surroundings } from "./contender.ts";
-import { treeCpuSeconds, treePssMb } from "./process-tree.ts";
+import { treeCpuSeconds, pssMb } from "./process-tree.ts";
 import { tandem } from "./tandem.ts";
 
 const CONTENDERS: Record<string, (surroundings: Surroundings) => Contender | Promise<Contender>> = {
@@ -54,7 +54,7 @@ for (const { concurrency, calls } of task.cells) {
         p95: at(0.95),
         perSecond: calls / seconds,
         cpu,
-        pss: treePssMb(),
+        pss: pssMb(),
       }),
     );
   }

@@ -6,7 +6,7 @@ import type { LoggedEvent, SessionId } from "@tandem/protocol";
 import { always, startRehearsal, text, toolUse } from "@tandem/rehearsal";
 import { createEngine, type Engine } from "@tandem/sessions";
 import { openStore, type Store } from "@tandem/storage";
-import { treePssMb } from "../runtime/process-tree.ts";
+import { pssMb } from "../runtime/process-tree.ts";
 
 const ROUNDS = 15;
 const DEADLINE_MS = 60_000;
@@ -107,7 +107,7 @@ async function measure({ engine, store, agent }: BenchStage): Promise<Figures> {
   const middle = performance.now();
   await say("Run");
   const turn = performance.now() - middle;
-  const memory = treePssMb();
+  const memory = pssMb();
   await engine.sessions.archive(id);
   return { start, turn, memory };
 }

@@ -1,0 +1,34 @@
+import { z } from "zod";
+import { treeCpuSeconds } from "../runtime/process-tree.ts";
+import { Helper } from "../server/helper.ts";
+import type { BareSample, Sample } from "./sample.ts";
+
+const called = z.object({ firstMs: z.number(), wholeMs: z.number() });
+const approved = z.object({ runningMs: z.number() });
+
+/** Bare calls of the Agent SDK, without a sandbox, from a process that has loaded it. */
+export class BareCalls implements AsyncDisposable {
+  readonly #helper: Helper;
+
+  constructor(url: string, folder: string) {
+    this.#helper = new Helper("../session/bare-caller.ts", { url, folder }, folder);
+  }
+
+  /** One `query()`: a process starts, answers and exits. */
+  async call(): Promise<BareSample> {
+    const before = treeCpuSeconds(this.#helper.pid);
+    this.#helper.tell("call");
+    const { firstMs, wholeMs } = await this.#helper.hear(called);
+    return { value: firstMs, wholeMs, cpuSeconds: treeCpuSeconds(this.#helper.pid) - before };
+  }
+
+  /** From the answer of `canUseTool` until the tool runs. */
+  async approve(tool: "bash" | "write"): Promise<Sample> {
+    this.#helper.tell(tool);
+    return { value: (await this.#helper.hear(approved)).runningMs };
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#helper[Symbol.asyncDispose]();
+  }
+}

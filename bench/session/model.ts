@@ -1,0 +1,14 @@
+// A helper: the scripted model. `Run COMMAND` makes it call Bash, `Write FILE` Write; it answers everything else at once.
+import { startRehearsal, text, toolUse } from "@tandem/rehearsal";
+import { z } from "zod";
+import { helperTask, say } from "../server/helper.ts";
+
+helperTask(z.object({}));
+const rehearsal = await startRehearsal(({ lastUserText, toolResults }) => {
+  const [word, rest = ""] = lastUserText.split(/ (.*)/s);
+  if (toolResults.length > 0) return text("Done.");
+  if (word === "Run") return toolUse("Bash", { command: rest });
+  if (word === "Write") return toolUse("Write", { file_path: rest, content: "written\n" });
+  return text("Done.");
+});
+say({ url: rehearsal.url });

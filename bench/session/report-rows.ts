@@ -1,0 +1,75 @@
+import { availableParallelism } from "node:os";
+import { count, quantile } from "../server/report.ts";
+import type { Measurement, Row } from "./measurement.ts";
+import type { BareSample, Sample } from "./sample.ts";
+
+export interface Measured {
+  measurement: Measurement;
+  samples: Readonly<Record<string, readonly Sample[]>>;
+  /** One of every round. */
+  bare: readonly BareSample[];
+}
+
+export function reportHead(command: string, otherCores: number, measured: readonly Measured[]): void {
+  const day = new Date().toISOString().slice(0, 10);
+  const machine = `${availableParallelism()} cores, ${process.platform} ${process.arch}, Node ${process.versions.node}`;
+  const calls = measured.flatMap(({ bare }) => bare);
+  console.log(`\`${command}\`: ${machine}, ${day}. Other programs took ${Math.max(0, otherCores).toFixed(2)} cores.`);
+  console.log(
+    `A bare call: ${count(median(calls))} ms to its first message, ${count(
+      quantile(
+        calls.map(({ wholeMs }) => wholeMs),
+        0.5,
+      ),
+    )} ms in all, ${cpu(calls)} s of CPU.\n`,
+  );
+}
+
+/** Ratios are to the bare calls of the same rounds. */
+export function reportRows(measured: readonly Measured[]): void {
+  console.log("| work | median | lowest to highest | × bare | CPU s | × bare | target | |");
+  console.log("|---|---|---|---|---|---|---|---|");
+  for (const { measurement, samples, bare } of measured) {
+    for (const [key, row] of Object.entries(measurement.rows)) {
+      const own = samples[key];
+      if (own === undefined) continue;
+      const values = own.map(({ value }) => value);
+      const [lowest, highest] = [Math.min(...values), Math.max(...values)].map(count);
+      const ratio = row.unit === "ms" ? (median(own) / median(bare)).toFixed(2) : "";
+      const { wanted, isMet } = judge(row, median(own), median(bare), samples);
+      console.log(
+        `| ${row.what} | ${count(median(own))} ${row.unit} | ${lowest}–${highest} | ${ratio} | ${cpu(own)} | ${cpuRatio(own, bare)} | ${wanted} | ${isMet} |`,
+      );
+    }
+  }
+}
+
+function judge(row: Row, value: number, bare: number, samples: Measured["samples"]): { wanted: string; isMet: string } {
+  const { target } = row;
+  if (target === undefined) return { wanted: "", isMet: "" };
+  const verdict = (figure: number): string => (figure <= target.atMost ? "met" : "**not met**");
+  if (target.of === "absolute") return { wanted: `≤ ${target.atMost} ${row.unit}`, isMet: verdict(value) };
+  if (target.of === "bare") return { wanted: `≤ ${target.atMost} × bare`, isMet: verdict(value / bare) };
+  const other = samples[target.row];
+  const ratio = other === undefined ? Number.NaN : value / median(other);
+  return { wanted: `≤ ${target.atMost} × the row above: ${ratio.toFixed(2)}`, isMet: verdict(ratio) };
+}
+
+const median = (samples: readonly Sample[]): number =>
+  quantile(
+    samples.map(({ value }) => value),
+    0.5,
+  );
+
+const cpu = (samples: readonly Sample[]): string => cpuSeconds(samples)?.toFixed(2) ?? "";
+
+/** Says more than the ratio of times if other programs use the machine. */
+function cpuRatio(own: readonly Sample[], bare: readonly Sample[]): string {
+  const [ours, theirs] = [cpuSeconds(own), cpuSeconds(bare)];
+  return ours === undefined || theirs === undefined ? "" : (ours / theirs).toFixed(2);
+}
+
+function cpuSeconds(samples: readonly Sample[]): number | undefined {
+  const seconds = samples.flatMap((sample) => sample.cpuSeconds ?? []);
+  return seconds.length === 0 ? undefined : quantile(seconds, 0.5);
+}
