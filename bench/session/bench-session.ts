@@ -77,9 +77,14 @@ export class BenchSession {
     return reason.event_ids[0]!;
   }
 
+  /** Ends the stream. The session keeps its process. */
+  async leave(): Promise<void> {
+    await this.#events.return?.();
+  }
+
   /** Ends the stream and the session's process. */
   async end(): Promise<void> {
-    await this.#events.return?.();
+    await this.leave();
     await this.#api.beta.sessions.archive(this.id);
   }
 

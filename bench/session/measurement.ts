@@ -4,7 +4,7 @@ import type { Stage } from "./stage.ts";
 /** The row of the report for one sample. */
 export interface Row {
   what: string;
-  unit: "ms" | "MiB";
+  unit: "ms" | "MiB" | "turns/s";
   target?: Target;
 }
 
@@ -12,6 +12,7 @@ export interface Row {
 export type Target =
   | { of: "bare"; atMost: number }
   | { of: "absolute"; atMost: number }
+  | { of: "absolute"; atLeast: number }
   | { of: "row"; row: string; atMost: number };
 
 /** Measures some rows together. Every round gives one sample of each row; the first round is a warm-up. */

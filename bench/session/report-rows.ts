@@ -34,11 +34,11 @@ export function reportRows(measured: readonly Measured[]): void {
       const own = samples[key];
       if (own === undefined) continue;
       const values = own.map(({ value }) => value);
-      const [lowest, highest] = [Math.min(...values), Math.max(...values)].map(count);
+      const [lowest, highest] = [Math.min(...values), Math.max(...values)].map(show);
       const ratio = row.unit === "ms" ? (median(own) / median(bare)).toFixed(2) : "";
       const { wanted, isMet } = judge(row, median(own), median(bare), samples);
       console.log(
-        `| ${row.what} | ${count(median(own))} ${row.unit} | ${lowest}–${highest} | ${ratio} | ${cpu(own)} | ${cpuRatio(own, bare)} | ${wanted} | ${isMet} |`,
+        `| ${row.what} | ${show(median(own))} ${row.unit} | ${lowest}–${highest} | ${ratio} | ${cpu(own)} | ${cpuRatio(own, bare)} | ${wanted} | ${isMet} |`,
       );
     }
   }
@@ -47,12 +47,15 @@ export function reportRows(measured: readonly Measured[]): void {
 function judge(row: Row, value: number, bare: number, samples: Measured["samples"]): { wanted: string; isMet: string } {
   const { target } = row;
   if (target === undefined) return { wanted: "", isMet: "" };
-  const verdict = (figure: number): string => (figure <= target.atMost ? "met" : "**not met**");
-  if (target.of === "absolute") return { wanted: `≤ ${target.atMost} ${row.unit}`, isMet: verdict(value) };
-  if (target.of === "bare") return { wanted: `≤ ${target.atMost} × bare`, isMet: verdict(value / bare) };
+  const verdict = (isMet: boolean): string => (isMet ? "met" : "**not met**");
+  if ("atLeast" in target)
+    return { wanted: `≥ ${target.atLeast} ${row.unit}`, isMet: verdict(value >= target.atLeast) };
+  const { atMost } = target;
+  if (target.of === "absolute") return { wanted: `≤ ${atMost} ${row.unit}`, isMet: verdict(value <= atMost) };
+  if (target.of === "bare") return { wanted: `≤ ${atMost} × bare`, isMet: verdict(value / bare <= atMost) };
   const other = samples[target.row];
   const ratio = other === undefined ? Number.NaN : value / median(other);
-  return { wanted: `≤ ${target.atMost} × the row above: ${ratio.toFixed(2)}`, isMet: verdict(ratio) };
+  return { wanted: `≤ ${atMost} × the row above: ${ratio.toFixed(2)}`, isMet: verdict(ratio <= atMost) };
 }
 
 const median = (samples: readonly Sample[]): number =>
@@ -73,3 +76,5 @@ function cpuSeconds(samples: readonly Sample[]): number | undefined {
   const seconds = samples.flatMap((sample) => sample.cpuSeconds ?? []);
   return seconds.length === 0 ? undefined : quantile(seconds, 0.5);
 }
+
+const show = (value: number): string => (value < 10 ? value.toFixed(1) : count(value));

@@ -1,22 +1,37 @@
 import { parseArgs } from "node:util";
 import { othersCpuSeconds } from "../server/others-cpu.ts";
+import { approval } from "./approval.ts";
+import { commands, runCommand } from "./commands.ts";
 import { firstMessage } from "./first-message.ts";
+import { liveSessions, storedSessions } from "./many-sessions.ts";
 import type { Measurement } from "./measurement.ts";
+import { resume } from "./resume.ts";
 import type { BareSample, Sample } from "./sample.ts";
 import { reportHead, reportRows } from "./report-rows.ts";
 import { serverStart } from "./server-start.ts";
 import { setStage, type Stage } from "./stage.ts";
+import { turns } from "./turns.ts";
 
 const MEASUREMENTS: Record<string, Measurement> = {
   messages: firstMessage,
+  resume,
+  approval,
+  run: runCommand,
   server: serverStart,
+  stored: storedSessions,
+  live: liveSessions,
+  turns,
+  commands,
 };
 
 const USAGE = `npm run bench session [-- NAMES] [--rounds N] [--package FOLDER]
 
 Without names all of: ${Object.keys(MEASUREMENTS).join(", ")}. One alone: npm run bench session messages -- --rounds 3
 --rounds N        samples of every row; the median counts (default 5, after one for warm-up)
---package FOLDER  a built package (default: builds the sources)`;
+--package FOLDER  a built package (default: builds the sources)
+
+Rows of other benches: statements per turn in a fleet (npm run bench fleet turns 1), an editor's cold start (npm run bench acp),
+keys and deep links of the page (npm run bench page whole).`;
 
 /** Sessions, the server and the command as installed, beside bare calls of the Agent SDK in the same run. */
 export async function run(args: string[]): Promise<void> {

@@ -1,0 +1,82 @@
+import { outcomeOf } from "../../apps/cli/src/testing/open-command.ts";
+import { cpuSeconds, treeCpuSeconds } from "../runtime/process-tree.ts";
+import type { Measurement } from "./measurement.ts";
+import { timed, type Sample } from "./sample.ts";
+import type { InstalledMachine } from "./stage.ts";
+
+/** A command from its start to its exit. */
+async function timeCommand(machine: InstalledMachine, args: readonly string[], node?: string): Promise<Sample> {
+  const before = exitedChildrenCpu();
+  const { value } = await timed(async () => {
+    const child = machine.start(args, node);
+    child.stdin?.end();
+    const { code, stderr } = await outcomeOf(child);
+    if (code !== 0) throw new Error(`tandem ${args.join(" ")} exited with ${code}: ${stderr}`);
+  });
+  return { value, cpuSeconds: exitedChildrenCpu() - before };
+}
+
+function exitedChildrenCpu(): number {
+  const { user, system } = process.cpuUsage();
+  return cpuSeconds(process.pid) - (user + system) / 1_000_000;
+}
+
+/** One turn by the command, in a folder that the running server knows. */
+export const runCommand: Measurement<"run"> = {
+  rows: {
+    run: { what: "`tandem run` of one turn beside a running server", unit: "ms", target: { of: "bare", atMost: 0.6 } },
+  },
+  async open(stage) {
+    const machine = await stage.machine();
+    const server = await machine.up();
+    return {
+      async round() {
+        const before = treeCpuSeconds(server.child.pid);
+        const { value, cpuSeconds: own = 0 } = await timeCommand(machine, ["run", "Hello."]);
+        return { run: { value, cpuSeconds: own + treeCpuSeconds(server.child.pid) - before } };
+      },
+      async [Symbol.asyncDispose]() {
+        await server[Symbol.asyncDispose]();
+        await machine[Symbol.asyncDispose]();
+      },
+    };
+  },
+};
+
+const COMMANDS = { version: "--version", help: "--help", status: "status" } as const;
+type CommandKey = keyof typeof COMMANDS;
+
+const commandRow = (key: CommandKey, atMost: number) =>
+  ({ what: `\`tandem ${COMMANDS[key]}\``, unit: "ms", target: { of: "absolute", atMost } }) as const;
+const launcherRow = { what: "… through the launcher of an older Node", unit: "ms" } as const;
+
+/** Commands that people and scripts run often. `status` without a running server. */
+export const commands: Measurement<CommandKey | `${CommandKey}Launcher`> = {
+  rows: {
+    version: commandRow("version", 100),
+    versionLauncher: launcherRow,
+    help: commandRow("help", 200),
+    helpLauncher: launcherRow,
+    status: commandRow("status", 500),
+    statusLauncher: launcherRow,
+  },
+  async open(stage) {
+    // With a backend, so that `status` finds nothing to complain about.
+    const machine = await stage.machine("  provider: { backend: claude-code }\n");
+    const { oldNode } = stage.installed;
+    const one = (key: CommandKey, node?: string): Promise<Sample> => timeCommand(machine, [COMMANDS[key]], node);
+    return {
+      async round() {
+        const samples = { version: await one("version"), help: await one("help"), status: await one("status") };
+        if (oldNode === undefined) return samples;
+        return {
+          ...samples,
+          versionLauncher: await one("version", oldNode),
+          helpLauncher: await one("help", oldNode),
+          statusLauncher: await one("status", oldNode),
+        };
+      },
+      [Symbol.asyncDispose]: () => machine[Symbol.asyncDispose](),
+    };
+  },
+};
