@@ -68,7 +68,7 @@ const readManifest = async (folder: string) =>
 
 test("the package declares its dependencies, and none of the workspace", async () => {
   const { bin, dependencies } = await readManifest(folderOf(SERVER_PACKAGE));
-  expect(bin).toEqual({ tandem: "bin/tandem.mjs", "tandem-agent-server": "bin/tandem.mjs" });
+  expect(bin).toEqual({ tandem: "bin/tandem", "tandem-agent-server": "bin/tandem" });
   expect(Object.keys(dependencies).sort()).toEqual([
     "@anthropic-ai/claude-agent-sdk",
     "@polyglot-sql/sdk",

@@ -138,7 +138,7 @@ function packageManifest(
     description,
     license,
     type,
-    bin: typeof bin === "object" ? { ...bin, [name]: "bin/tandem.mjs" } : undefined,
+    bin: bin === undefined ? undefined : { tandem: "bin/tandem", [name]: "bin/tandem" },
     // The command runs on Node 20 too: it then installs Node 24 for itself.
     engines: { node: bin === undefined ? ">=24" : ">=20" },
     files: ["bin", "lib", "types", "THIRD-PARTY-NOTICES.md"],

@@ -1,6 +1,6 @@
 // The variables that a process is started with can be read by every process of the same user (/proc/PID/environ, `ps e`),
-// also after they were deleted. A command that hosts agents therefore starts again with plain variables only, and reads the
-// others from a descriptor. Plain JavaScript for Node 20, as the launcher.
+// also after they were deleted. A command that hosts agents therefore erases all but plain ones from its initial memory. Where it
+// cannot, it starts again with plain variables only, and reads the others from a descriptor. Plain JavaScript for Node 20, as the launcher.
 import { closeSync, mkdtempSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -69,19 +69,36 @@ export function cleanStart(node, file, args) {
   };
 }
 
-/** Erases this process's own initial variables, for a launcher that has to stay. Only Linux has a way to do that. */
-export function eraseInitialEnvironment() {
-  if (process.platform !== "linux") return;
+/**
+ * Erases the variables that may hold a credential from the memory that other processes can see. `process.env` keeps them.
+ * Returns whether they are gone: only Linux has a way to do that.
+ */
+export function hideVariables() {
+  if (process.platform !== "linux") return false;
+  const others = Object.entries(process.env).filter(([name]) => !PLAIN.test(name));
   try {
+    const initial = readFileSync("/proc/self/environ");
     const fields = readFileSync("/proc/self/stat", "latin1")
       .replace(/^.*\) /s, "")
       .split(" ");
-    // Fields 50 and 51 of proc(5); the first one after the name is 3.
-    const [start, end] = [Number(fields[47]), Number(fields[48])];
+    // Field 50 of proc(5); the first one after the name is 3.
+    const start = Number(fields[47]);
     const memory = openSync("/proc/self/mem", "r+");
-    writeSync(memory, Buffer.alloc(end - start), 0, end - start, start);
+    for (let at = 0; at < initial.length;) {
+      const next = initial.indexOf(0, at);
+      const end = next === -1 ? initial.length : next;
+      const [name] = initial.toString("latin1", at, end).split("=", 1);
+      if (!PLAIN.test(name)) writeSync(memory, Buffer.alloc(end - at), 0, end - at, start + at);
+      at = end + 1;
+    }
     closeSync(memory);
+    return readFileSync("/proc/self/environ", "latin1")
+      .split("\0")
+      .every((entry) => entry === "" || PLAIN.test(entry.split("=", 1)[0]));
   } catch {
-    // Without /proc, `ps` shows nothing either.
+    return false;
+  } finally {
+    // They were read from that memory.
+    Object.assign(process.env, Object.fromEntries(others));
   }
 }

@@ -3,7 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { constants, homedir } from "node:os";
 import { dirname, join, parse } from "node:path";
-import { cleanStart, eraseInitialEnvironment } from "./clean-environment.mjs";
+import { cleanStart, hideVariables } from "./clean-environment.mjs";
 
 export const WANTED_MAJOR = 24;
 /** The version that is installed for users of an older Node. Tests use the same one. */
@@ -72,7 +72,7 @@ export function becomeClean(node, file, args) {
   // Replaces this process. Node 20 cannot, and has to stay.
   if (process.execve) process.execve(program, [program, ...words], variables);
   supervise(program, words, variables);
-  eraseInitialEnvironment();
+  hideVariables();
 }
 
 const withNode = (node, env) => ({

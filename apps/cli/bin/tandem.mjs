@@ -3,7 +3,8 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { mayShowCredentials, restoreEnvironment } from "./clean-environment.mjs";
+import { setFlagsFromString } from "node:v8";
+import { hideVariables, mayShowCredentials, restoreEnvironment } from "./clean-environment.mjs";
 import {
   become,
   becomeClean,
@@ -22,11 +23,14 @@ refuseOldNode();
 if (process.argv.length === 2 && process.env.npm_command === "exec") process.argv.push("up", "--demo", "if-needed");
 const isClean = restoreEnvironment();
 const args = process.argv.slice(2);
-const isHidden = !isClean && args.some((arg) => HOSTING.has(arg)) && mayShowCredentials();
+const isExposed = !isClean && args.some((arg) => HOSTING.has(arg)) && mayShowCredentials();
 if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
   // Any Node can answer this, and scripts ask it often.
   console.log(JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version);
-} else if (currentMajor() >= WANTED_MAJOR && !isHidden) {
+} else if (currentMajor() >= WANTED_MAJOR && !(isExposed && !hideVariables())) {
+  // A start allocates much that stays. V8 would let its space for new objects grow to 64 MB meanwhile. The engine lifts
+  // this with the first session.
+  if (args.includes("up")) setFlagsFromString("--semi-space-growth-factor=1");
   await keepCompiledCode();
   await import("../src/main.ts");
 } else {
@@ -38,7 +42,7 @@ if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
     );
     process.exit(1);
   }
-  if (isHidden) becomeClean(node, self, args);
+  if (isExposed) becomeClean(node, self, args);
   else become(node, self, args);
 }
 
