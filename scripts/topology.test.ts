@@ -44,6 +44,7 @@ const REHEARSING_COMMANDS = ["src/commands/settings/demo", "src/commands/setting
 
 /** Entry points besides `index.ts`, for commands that must start fast and load only one part of a package. */
 const ENTRY_POINTS: ReadonlySet<string> = new Set([
+  "@tandem/claude-code/processes",
   "@tandem/sandbox/certificates",
   "@tandem/server/acp",
   ...["compose", "config", "context", "engine", "fleet", "health", "models", "project", "server", "tenants"].map(

@@ -43,7 +43,7 @@ export async function createBackend(config: LlmConfig, environment: BackendEnvir
       return onAiSdk(gateway({ apiKey, baseUrl }), config);
     }
     case "claude-code": {
-      const { readCredential } = await import("@tandem/claude-code");
+      const { readCredential } = await import("@tandem/claude-code/processes");
       const credential = await readCredential(config.claudeCode, environment);
       const { createClaudeCodeBackend } = await import("./backends/claude-code/create-claude-code-backend.ts");
       return createClaudeCodeBackend(config, { credential, stateFolder, hostVariables, ...(limit && { limit }) });

@@ -254,6 +254,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     killSwitch,
     rules,
     options: new SessionOptions(settings),
+    prepare: settings.prepare,
     work,
     deltas,
     clock: settings.clock,

@@ -59,7 +59,7 @@ export async function createMessagesProxy(host: Host, project: Project): Promise
 /** Asks the Claude Code binary for the state of the user's login. Spends no tokens and does not refresh the login. */
 export async function probeLogin(host: Host, project: Project, deadlineMs: number) {
   await requireTrust(host.env, project);
-  const claudeCode = await import("@tandem/claude-code");
+  const claudeCode = await loadProcesses();
   return claudeCode.probeLogin({
     hostVariables: host.env,
     executable: await findClaudeCode(host, project),
@@ -72,13 +72,13 @@ export async function probeLogin(host: Host, project: Project, deadlineMs: numbe
 export async function sweepProcesses(env: Variables): Promise<{ killed: number[]; left: number[] }> {
   const folder = ledgerWithEntries(env);
   if (folder === undefined) return { killed: [], left: [] };
-  const { ProcessLedger } = await import("@tandem/claude-code");
+  const { ProcessLedger } = await loadProcesses();
   return new ProcessLedger(folder).sweep();
 }
 
 /** Whether Claude Code runs in a pid namespace on this machine. */
 export async function readProcessNamespace(): Promise<{ on: boolean; reason?: string }> {
-  const { processNamespace } = await import("@tandem/claude-code");
+  const { processNamespace } = await loadProcesses();
   const namespace = processNamespace();
   return namespace.on ? { on: true } : namespace;
 }
@@ -87,7 +87,7 @@ export async function readProcessNamespace(): Promise<{ on: boolean; reason?: st
 export async function findOrphans(env: Variables): Promise<number[]> {
   const folder = ledgerWithEntries(env);
   if (folder === undefined) return [];
-  const { ProcessLedger } = await import("@tandem/claude-code");
+  const { ProcessLedger } = await loadProcesses();
   return new ProcessLedger(folder).orphans().map(({ pid }) => pid);
 }
 
@@ -226,7 +226,11 @@ export async function startTelemetry(
   return library.startTelemetry({ endpoint: telemetry.endpoint, ...settings });
 }
 
+/** Loads the Agent SDK, which takes 100 ms and 15 MB. Only conversations and calls need it. */
 export const loadClaudeCode = () => import("@tandem/claude-code");
+
+/** The part of the package without the Agent SDK. */
+export const loadProcesses = () => import("@tandem/claude-code/processes");
 
 export const loadImports = async (): ReturnType<Awaited<ReturnType<typeof loadSessions>>["loadImports"]> =>
   (await loadSessions()).loadImports();

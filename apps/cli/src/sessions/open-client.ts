@@ -51,7 +51,7 @@ export async function openClient(
     runs,
     log,
     ownOnly: true,
-    ...(knowledge && { hostServers: await contextServers(project, () => knowledge, store.sessions, log) }),
+    ...(knowledge && { hostServers: contextServers(project, () => knowledge, store.sessions, log) }),
     folders: options.folder === undefined ? [] : [options.folder],
   });
   if (runs) await engine.start();

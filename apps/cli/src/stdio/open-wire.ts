@@ -45,7 +45,7 @@ async function openOwn(invocation: Invocation, project: Project, logger: Logger)
     ...serving,
     ...(knowledge &&
       project.config.sessions.context && {
-        hostServers: await contextServers(project, () => knowledge, store.sessions, logger),
+        hostServers: contextServers(project, () => knowledge, store.sessions, logger),
       }),
   });
   const telemetry = await startTelemetry(project, { version: invocation.version });

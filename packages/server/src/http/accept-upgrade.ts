@@ -41,7 +41,7 @@ export async function acceptUpgrade(
     if (!handler.acp) throw new RequestError("not_found", "There is nothing at this address.");
     const elsewhere = forwardedId(incoming) === undefined ? handler.routers.acp : undefined;
     if (elsewhere) await elsewhere.upgrade(incoming, socket, head, exchange.id);
-    else handler.acp.upgrade(incoming, socket, head, token);
+    else await handler.acp.upgrade(incoming, socket, head, token);
     const begun = performance.now();
     const line = { request_id: exchange.id, method: "GET", path: ACP_PATH, status: 101, token: token.id };
     socket.once("close", () => logger.info({ ...line, ms: Math.round(performance.now() - begun) }, "request"));

@@ -10,6 +10,9 @@ export function contextOf({ context }: Pick<Call, "context">): ServedContext {
   });
 }
 
+/** A server without a context does not load the package. */
+export const loadContext = () => import("@tandem/context");
+
 /** Calls a context tool and returns its structured result. */
 export async function askTool(call: Call, name: string, input: unknown): Promise<Record<string, unknown>> {
   const tool = contextOf(call).tools.find((candidate) => candidate.name === name);

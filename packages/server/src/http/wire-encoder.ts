@@ -17,10 +17,16 @@ type Encode = (value: unknown) => unknown;
 
 /**
  * Encodes values of a schema of the context, which has names in camel case, for the API, which has names with underscores.
- * Fields that the schema does not have are left out; unions are encoded unchanged.
+ * Fields that the schema does not have are left out; unions are encoded unchanged. The schema is loaded with the first value: a
+ * server without a context does not load its package.
  */
-export const wireEncoder = <Schema extends z.ZodType>(schema: Schema) =>
-  encoder(schema) as (value: unknown) => Wire<z.output<Schema>>;
+export function wireEncoder<Schema extends z.ZodType>(load: () => Promise<Schema>) {
+  let encode: Encode | undefined;
+  return async (value: unknown) => {
+    encode ??= encoder(await load());
+    return encode(value) as Wire<z.output<Schema>>;
+  };
+}
 
 function encoder(schema: z.ZodType): Encode {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
+import type { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import { RequestError } from "@tandem/protocol";
 import type { TokenRow } from "@tandem/storage";
 import { hasScope } from "../http/access/authorize.ts";
@@ -7,7 +7,6 @@ import { contextOf } from "../http/context-of.ts";
 import type { Logger } from "../http/create-logger.ts";
 import { readJson } from "../http/request/read-body.ts";
 import type { ServedContext } from "../served-context.ts";
-import { createMcpServer } from "./create-mcp-server.ts";
 import type { AuthenticatedRequest } from "../http/request/routed-request.ts";
 
 /** A client without requests and streams for this long is dropped; if it is still alive, it initializes again. */
@@ -89,13 +88,15 @@ export class McpClients {
       throw new RequestError("unavailable", "Too many MCP clients are connected.", { fix: "Try again later." });
     }
     const { version, logger } = this.#parts;
+    // Loaded with the first client: most servers have none.
+    const { createMcpServer, Transport } = await import("./create-mcp-server.ts");
     const server = createMcpServer({
       tools: context.tools.filter(({ readOnly }) => readOnly || hasScope(token, "run")),
       version,
       by: token.name,
       onFailure: (tool, error) => logger.error({ err: error, tool }, "a tool failed unexpectedly"),
     });
-    const transport = new WebStandardStreamableHTTPServerTransport({
+    const transport = new Transport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => {
         const close = () => server.close();

@@ -1,7 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import { setImmediate, setTimeout } from "node:timers/promises";
-import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
-import { createMcpServer, type McpServerOptions } from "./create-mcp-server.ts";
+import type { McpServerOptions } from "./create-mcp-server.ts";
 
 /** Time to finish requests after the client closed its end. */
 const LAST_ANSWERS_MS = 10_000;
@@ -12,6 +11,10 @@ export async function serveMcpStdio(
 ): Promise<void> {
   const { stdin, stdout, signal, tools } = parts;
   const running = new Set<Promise<unknown>>();
+  const [{ createMcpServer }, { StdioServerTransport }] = await Promise.all([
+    import("./create-mcp-server.ts"),
+    import("@modelcontextprotocol/sdk/server/stdio.js"),
+  ]);
   const server = createMcpServer({
     ...parts,
     tools: tools.map((tool) => ({

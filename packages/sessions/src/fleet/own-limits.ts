@@ -75,7 +75,7 @@ export class OwnLimits {
   async #read(): Promise<string> {
     try {
       // Imported with the first turn: commands that only read sessions need not load it.
-      const { accountOf } = await import("@tandem/claude-code");
+      const { accountOf } = await import("@tandem/claude-code/processes");
       return await accountOf(await this.#settings.credential(), this.#settings.hostVariables);
     } catch (error) {
       // Not cached: the turn itself reports the credential's error.

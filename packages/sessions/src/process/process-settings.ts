@@ -40,6 +40,8 @@ export interface ProcessSettings
   vaults?: SessionCredentials;
   /** A limit on processes, shared with other engines. */
   processes?: PoolLimit;
+  /** Loads what conversations need. Called when a session is created, ahead of its first message. */
+  prepare?: () => void;
   openConversation: (setup: ConversationSetup, host: ConversationHost, transcripts: TranscriptStore) => Conversation;
   /** Ends orphaned Claude Code processes of servers that died on this machine. */
   sweep: () => Promise<unknown>;

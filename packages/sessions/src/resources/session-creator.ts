@@ -36,6 +36,8 @@ export interface SessionCreatorDependencies {
   work: Pick<WorkQueue, "check" | "request">;
   clock: Clock;
   changed: (id: SessionId) => void;
+  /** See `ProcessSettings`. */
+  prepare: (() => void) | undefined;
 }
 
 /** Creates sessions: their folder, mounts, row and first input. Removes the folder and the mounts if a step fails. */
@@ -130,6 +132,7 @@ export class SessionCreator {
     }
     await this.#dependencies.audit.note(begun(row, by));
     this.#dependencies.changed(row.id);
+    if (!selfHosted) this.#dependencies.prepare?.();
     if (draft.inbox.length > 0) await this.#dependencies.work.request(row);
     if (draft.inbox.length > 0) this.#dependencies.actors.wake(row.id);
     return sessionView(withPending(draft.inbox.length > 0 ? { ...row, status: "running" } : row, draft.inbox));

@@ -52,7 +52,7 @@ export function parseConfig(source: string, file: string): ParsedConfig {
     );
   }
   // Read the resolved value instead of the YAML nodes: an alias must not hide a setting from the trust check.
-  const settings = settingsFor(value).flatMap(({ path }) => {
+  const settings = (isEmpty(value) ? [] : settingsFor(value)).flatMap(({ path }) => {
     const keyPath = path.split(".");
     const set = valueAt(value, keyPath) as Setting["value"] | undefined;
     return set === undefined ? [] : [{ path, value: set, line: at(offsetOf(document, keyPath)).line }];
@@ -81,6 +81,10 @@ function withoutEmptySections(value: unknown, path: string): unknown {
     Object.entries(value).map(([key, child]) => [key, withoutEmptySections(child, path ? `${path}.${key}` : key)]),
   );
 }
+
+/** Whether a file sets nothing: listing all settings takes longer than the rest. */
+const isEmpty = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && Object.keys(value).length === 0;
 
 type Explanation = Omit<ConfigProblem, "line" | "column" | "key"> & { keyPath: string[] };
 

@@ -154,18 +154,18 @@ export async function startMemoryCapture(
 }
 
 /** The MCP server that gives a session access to the context. `served` returns undefined while there is none. */
-export async function contextServers(
+export function contextServers(
   { config }: Project,
   served: () => ServedContext | undefined,
   sessions: Store["sessions"],
   log: EngineOptions["log"],
-): Promise<NonNullable<EngineSettings["hostServers"]>> {
-  const { contextServer } = await import("./context-server.ts");
+): NonNullable<EngineSettings["hostServers"]> {
   const timeoutMs = config.sessions.mcpTimeout;
   return async (session) => {
     const context = served();
     if (!context) return [];
     const agent = (await sessions.get(session))?.agent.name;
+    const { contextServer } = await import("./context-server.ts");
     return [contextServer({ tools: context.tools, session, agent, timeoutMs, log })];
   };
 }

@@ -3,6 +3,7 @@ import type { Credential } from "@tandem/claude-code";
 import { TandemError } from "@tandem/protocol";
 import type { Engine, EngineSettings } from "@tandem/sessions";
 import type { Store } from "@tandem/storage";
+import { setFlagsFromString } from "node:v8";
 import { findClaudeCode } from "../models/find-claude-code.ts";
 import {
   claudeFolder,
@@ -93,7 +94,7 @@ export async function createProjectEngine(
   const stateFolder = await ensureTandemHome(host.env);
   const { checkMode, hostAccount } = await import("@tandem/policy");
   const { createEngine: createProjectEngine, pinHooks } = await loadSessions();
-  const library = runs === true ? await loadClaudeCode() : undefined;
+  let library: Awaited<ReturnType<typeof loadClaudeCode>> | undefined;
   const { claudeCode, limits } = withAbsolutePaths(project);
   const { sessions } = project.config;
   const isFleet = more?.fleet !== undefined;
@@ -101,8 +102,16 @@ export async function createProjectEngine(
   const hostVariables = host.env;
   if (runs) checkMode(sessions.permissionMode, hostAccount(hostVariables), "sessions.permissionMode");
   const readSecret = secretReader(host, project);
-  const credential = async () =>
-    given ?? (await loadClaudeCode()).readCredential(claudeCode, { readSecret, hostVariables });
+  const load = async () => {
+    // `tandem up` forbids this growth while no session runs.
+    setFlagsFromString("--semi-space-growth-factor=2");
+    return (library ??= await loadClaudeCode());
+  };
+  // A conversation is opened with a credential, so that reading one also loads the library.
+  const credential = async () => {
+    const library = await load();
+    return given ?? library.readCredential(claudeCode, { readSecret, hostVariables });
+  };
   const deadlines = {
     spawn: limits.spawn,
     init: limits.init,
@@ -132,7 +141,7 @@ export async function createProjectEngine(
     onFailure: (error) => log.warn({ error: String(error) }, "Claude Code did not list its models"),
   });
   return createProjectEngine(store, {
-    executable: library ? await find() : "",
+    executable: runs === true ? await find() : "",
     credential,
     hostVariables,
     stateFolder,
@@ -162,7 +171,13 @@ export async function createProjectEngine(
     ...checkpointSettings(project),
     userFolders: [stateFolder, claudeFolder(host.env)],
     models: runs === "later" ? lastModels : allModels,
-    openConversation: library?.openConversation ?? (runs === "later" ? await openLater(find) : refuseToRun),
+    openConversation:
+      runs === true
+        ? (...setup) => (library ?? refuseToRun()).openConversation(...setup)
+        : runs === "later"
+          ? await openLater(find)
+          : refuseToRun,
+    ...(runs === true && { prepare: () => void load() }),
     sweep: () => sweepProcesses(host.env),
     // The demo must not cause costs, so it does not use the configured backend.
     ...(!given && { messages: () => createMessagesProxy(host, project) }),

@@ -1,4 +1,4 @@
-import { loadClaudeCode } from "../compose.ts";
+import { loadProcesses } from "../compose.ts";
 import type { Project } from "../config/load-project.ts";
 import type { Host } from "../host.ts";
 
@@ -10,7 +10,7 @@ export async function processLimits(
   { config: { sessions, llm } }: Project,
   maxSessions: number | undefined,
 ): Promise<NonNullable<Host["processes"]>> {
-  const { defaultProcessLimit, ProcessSlots } = await loadClaudeCode();
+  const { defaultProcessLimit, ProcessSlots } = await loadProcesses();
   const calls = Math.max(llm.pool.size, llm.limits.concurrency);
   const share = llm.provider.backend === "claude-code" ? calls : 0;
   const limit = sessions.maxProcesses ?? maxSessions ?? Math.max(1, defaultProcessLimit() - share);

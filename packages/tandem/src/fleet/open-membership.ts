@@ -1,7 +1,7 @@
 import { newId, TandemError, type Payer, type WorkerId } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
 import { hostname } from "node:os";
-import { holderName, loadClaudeCode, loadQueue, loadSessions, sessionRoots } from "../compose.ts";
+import { holderName, loadProcesses, loadQueue, loadSessions, sessionRoots } from "../compose.ts";
 import { databaseLocation } from "../config/database-location.ts";
 import type { Project } from "../config/load-project.ts";
 import { ensureTandemHome } from "../config/tandem-home.ts";
@@ -149,7 +149,7 @@ export function namedMaxSessions({ config, settings }: Project, { maxSessions }:
 
 /** Kills the turns of a halted process before its leases expire and others take over its sessions. */
 async function startGuardian({ env }: Host, leaseTtl: number) {
-  const { Guardian } = await loadClaudeCode();
+  const { Guardian } = await loadProcesses();
   return new Guardian(await ensureTandemHome(env), leaseTtl / 2);
 }
 

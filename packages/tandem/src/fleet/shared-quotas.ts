@@ -1,7 +1,7 @@
 import type { Credential } from "@tandem/claude-code";
 import type { SharedQuotas } from "@tandem/runtime";
 import type { Records } from "@tandem/storage";
-import { holderName, loadClaudeCode, loadSessions, secretReader } from "../compose.ts";
+import { holderName, loadProcesses, loadSessions, secretReader } from "../compose.ts";
 import type { Project } from "../config/load-project.ts";
 import type { Host } from "../host.ts";
 
@@ -17,7 +17,7 @@ export async function sharedQuotas(host: Host, project: Project, records: Record
   const { AccountLimits } = await loadSessions();
   const limits = new AccountLimits(records);
   const account = async (): Promise<string> => {
-    const { accountOf, readCredential } = await loadClaudeCode();
+    const { accountOf, readCredential } = await loadProcesses();
     const key = async (): Promise<Credential> => {
       const { apiKey, baseUrl } = anthropic;
       return { type: "api_key", key: await readSecret(apiKey), ...(baseUrl && { baseUrl }) };

@@ -77,7 +77,7 @@ const processes: Check = {
 const policy: Check = {
   name: "policy",
   async run({ project }) {
-    const { MANAGED_FOLDERS } = await import("@tandem/claude-code");
+    const { MANAGED_FOLDERS } = await import("@tandem/claude-code/processes");
     const folder = MANAGED_FOLDERS[process.platform];
     if (!folder || project?.config.llm.provider.backend !== "claude-code") return undefined;
     const files = await readdir(folder).catch(() => []);

@@ -9,7 +9,7 @@ export async function readCredentials(
   { env, cwd }: { env: Variables; cwd: string },
   project: Project,
 ): Promise<{ report: CredentialReport; uses: TandemUse[] }> {
-  const { reportCredentials } = await import("@tandem/claude-code");
+  const { reportCredentials } = await import("@tandem/claude-code/processes");
   const report = await reportCredentials({ variables: env, folder: cwd });
   return { report, uses: tandemUses(project, report, env) };
 }

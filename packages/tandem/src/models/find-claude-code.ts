@@ -32,7 +32,7 @@ export async function findClaudeCode(
   project: Project,
   warn: (words: string) => void = () => {},
 ): Promise<string> {
-  const { findExecutable } = await import("@tandem/claude-code");
+  const { findExecutable } = await import("@tandem/claude-code/processes");
   const named = namedExecutable(project);
   const path = findExecutable(named);
   if (named === undefined) return path;
@@ -43,7 +43,7 @@ export async function findClaudeCode(
 
 /** Like `findClaudeCode`, with the version. */
 export async function checkClaudeCode(host: Pick<Host, "env" | "signal">, project: Project): Promise<ClaudeBinary> {
-  const { findExecutable } = await import("@tandem/claude-code");
+  const { findExecutable } = await import("@tandem/claude-code/processes");
   const named = namedExecutable(project);
   const path = findExecutable(named);
   return { path, bundled: named === undefined, ...(await versionOf(host, path)) };
@@ -53,7 +53,7 @@ export async function checkClaudeCode(host: Pick<Host, "env" | "signal">, projec
 const known = new Map<string, Promise<CheckedVersion>>();
 
 async function versionOf({ env, signal }: Pick<Host, "env" | "signal">, path: string): Promise<CheckedVersion> {
-  const { checkVersion } = await import("@tandem/claude-code");
+  const { checkVersion } = await import("@tandem/claude-code/processes");
   const asked = known.get(path) ?? checkVersion(path, { hostVariables: env, signal });
   known.set(path, asked);
   // Do not cache failures: the user may fix the installation.

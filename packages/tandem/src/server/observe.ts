@@ -3,7 +3,7 @@ import type { Engine } from "@tandem/sessions";
 import { DEFAULT_TENANT, type Store } from "@tandem/storage";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { loadClaudeCode, loadServer, startTelemetry } from "../compose.ts";
+import { loadProcesses, loadServer, startTelemetry } from "../compose.ts";
 import type { Project } from "../config/load-project.ts";
 import { tandemHome, type Variables } from "../config/tandem-home.ts";
 import type { Host } from "../host.ts";
@@ -23,7 +23,7 @@ export async function observe(host: Host, project: Project, holder: string): Pro
   let own: Engine | undefined;
   const metrics = await library.createMetrics(version, {
     fleet: async () => own!.fleet.status(),
-    processes: async () => (await loadClaudeCode()).measureProcesses(await ledgers(env)),
+    processes: async () => (await loadProcesses()).measureProcesses(await ledgers(env)),
   });
   await using parts = new AsyncDisposableStack();
   const tracing = await startTelemetry(project, { version, instance: holder });

@@ -65,7 +65,7 @@ export async function openTenantRuntime(
     runs,
     sessionServers: (session) => clientServers.of(session),
     ...(project.config.sessions.context && {
-      hostServers: await contextServers(project, () => knowledge, store.sessions, logger),
+      hostServers: contextServers(project, () => knowledge, store.sessions, logger),
     }),
     ...(credential && { credential }),
     more: {

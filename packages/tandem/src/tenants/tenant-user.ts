@@ -44,7 +44,7 @@ export async function tenantSeparation(env: Variables, project: Project): Promis
   if (!canPass(dirname(home), user)) {
     return without(`other users cannot enter ${dirname(home)}; set TANDEM_HOME to a folder such as /var/lib/tandem`);
   }
-  const { findExecutable } = await import("@tandem/claude-code");
+  const { findExecutable } = await import("@tandem/claude-code/processes");
   const program = await realpath(findExecutable(namedExecutable(project)));
   return canReach(program, user) ? { by: "users" } : without(`other users cannot read ${program}`);
 }

@@ -1,5 +1,5 @@
 import { TandemError } from "@tandem/protocol";
-import { loadClaudeCode } from "@tandem/tandem/compose";
+import { loadProcesses } from "@tandem/tandem/compose";
 import type { Command } from "commander";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -42,7 +42,7 @@ export function registerLogout(command: Command, { examples, runner }: Registrat
  */
 async function runAuth(invocation: Invocation, args: readonly string[]): Promise<number> {
   const { claudePath, cwd, env } = invocation;
-  const { findExecutable } = await loadClaudeCode();
+  const { findExecutable } = await loadProcesses();
   // A project's own choice of program does not count here: its tandem.yaml may be untrusted.
   const program = findExecutable(claudePath && resolve(cwd, claudePath));
   const child = spawn(program, ["auth", ...args], { stdio: "inherit", env, cwd });

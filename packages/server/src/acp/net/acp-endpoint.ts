@@ -5,7 +5,7 @@ import type { AgentConnector } from "@agentclientprotocol/sdk";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { RequestError } from "@tandem/protocol";
 import type { TokenRow } from "@tandem/storage";
-import { WebSocketServer } from "ws";
+import type { WebSocketServer } from "ws";
 import { z } from "zod";
 import type { Logger } from "../../http/create-logger.ts";
 import { readJson } from "../../http/request/read-body.ts";
@@ -57,12 +57,11 @@ export class AcpEndpoint {
   readonly #parts: AcpEndpointOptions;
   readonly #byHttp = new Map<string, HttpConnection>();
   readonly #bySocket = new Set<SocketConnection>();
-  readonly #sockets: WebSocketServer;
+  #sockets: WebSocketServer | undefined;
   readonly #timer: NodeJS.Timeout;
 
   constructor(parts: AcpEndpointOptions) {
     this.#parts = parts;
-    this.#sockets = new WebSocketServer({ noServer: true, maxPayload: parts.maxBodyBytes, clientTracking: false });
     this.#timer = setInterval(() => this.#look(), parts.heartbeatMs).unref();
   }
 
@@ -81,21 +80,25 @@ export class AcpEndpoint {
   }
 
   /** Takes a WebSocket after the request has passed all checks. */
-  upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer, token: TokenRow): void {
+  async upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer, token: TokenRow): Promise<void> {
+    // Loaded with the first editor. No await after `#makeRoom`: two clients could take the same room.
+    const { WebSocketServer } = await import("ws");
+    const { maxBodyBytes: maxPayload } = this.#parts;
+    const sockets = (this.#sockets ??= new WebSocketServer({ noServer: true, maxPayload, clientTracking: false }));
     this.#makeRoom(token);
     const id = randomUUID();
     const announce = (headers: string[], request: IncomingMessage): void => {
       if (request === incoming) headers.push(`Acp-Connection-Id: ${id}`);
     };
-    this.#sockets.on("headers", announce);
+    sockets.on("headers", announce);
     const { limits, connect, isValid } = this.#parts;
     const agent = connect(token, wantedAgent(incoming));
-    this.#sockets.handleUpgrade(incoming, socket, head, (webSocket) => {
+    sockets.handleUpgrade(incoming, socket, head, (webSocket) => {
       const connection = new SocketConnection({ socket: webSocket, token, isValid, agent, limits });
       this.#bySocket.add(connection);
       void connection.closed.then(() => this.#bySocket.delete(connection));
     });
-    this.#sockets.off("headers", announce);
+    sockets.off("headers", announce);
   }
 
   async close(): Promise<void> {

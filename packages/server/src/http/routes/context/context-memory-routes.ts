@@ -1,6 +1,6 @@
-import { contradictionsOf, forget, isExpired, keep, Memories, type MemoryFile, remember } from "@tandem/context";
+import type { MemoryFile } from "@tandem/context";
 import type { ContextMemory, Evidence } from "@tandem/protocol";
-import { contextOf } from "../../context-of.ts";
+import { contextOf, loadContext } from "../../context-of.ts";
 import { pageThrough } from "../../request/page-through.ts";
 import { jsonRoute, type Route } from "../../route.ts";
 
@@ -13,12 +13,14 @@ export const contextMemoryRoutes: Route[] = [
     summary: "List what is remembered, the newest first, with what each memory rests on",
     handle: async (call) => {
       const { session } = call.query;
-      const all = await new Memories(contextOf(call).context.folder).own();
+      const { folder } = contextOf(call).context;
+      const library = await loadContext();
+      const all = await new library.Memories(folder).own();
       const wanted = all
         .filter(({ sources }) => session === undefined || sources.some((item) => isOf(item, session)))
         .toReversed();
       const { data, next_page } = pageThrough(wanted, call.query);
-      return { data: data.map((each) => describe(each, all)), next_page };
+      return { data: data.map((each) => describe(each, all, library)), next_page };
     },
   }),
   jsonRoute("context.memories.create", {
@@ -28,6 +30,7 @@ export const contextMemoryRoutes: Route[] = [
     summary: "Remember something in one's own words, at once; the same said again is not stored twice",
     handle: async (call) => {
       const { context, openModel } = contextOf(call);
+      const library = await loadContext();
       const { expires_at, ...words } = call.body;
       await using models = new AsyncDisposableStack();
       const llm = async () => {
@@ -35,7 +38,7 @@ export const contextMemoryRoutes: Route[] = [
         if (model) models.defer(() => model.close());
         return model;
       };
-      const said = await remember(
+      const said = await library.remember(
         context,
         {
           ...words,
@@ -45,9 +48,9 @@ export const contextMemoryRoutes: Route[] = [
         },
         { llm, signal: call.signal },
       );
-      const all = await new Memories(context.folder).own();
+      const all = await new library.Memories(context.folder).own();
       return {
-        memory: describe(said.memory, all),
+        memory: describe(said.memory, all, library),
         proposal: said.proposal?.id ?? null,
         unchecked: said.unchecked ?? null,
       };
@@ -61,7 +64,9 @@ export const contextMemoryRoutes: Route[] = [
     handle: async (call) => {
       const { expires_at } = call.body;
       const by = call.token.name;
-      const proposal = await keep(contextOf(call).context, call.params.memory_id, { by, expiresAt: expires_at });
+      const { context } = contextOf(call);
+      const { keep } = await loadContext();
+      const proposal = await keep(context, call.params.memory_id, { by, expiresAt: expires_at });
       return { proposal: proposal?.id ?? null };
     },
   }),
@@ -71,7 +76,9 @@ export const contextMemoryRoutes: Route[] = [
     extension: true,
     summary: "Forget a memory; the proposal that it is done by can be undone",
     handle: async (call) => {
-      const { id } = await forget(contextOf(call).context, call.params.memory_id, call.token.name);
+      const { context } = contextOf(call);
+      const { forget } = await loadContext();
+      const { id } = await forget(context, call.params.memory_id, call.token.name);
       return { proposal: id };
     },
   }),
@@ -79,7 +86,11 @@ export const contextMemoryRoutes: Route[] = [
 
 const isOf = (item: Evidence, session: string): boolean => item.type === "event" && item.session === session;
 
-function describe(file: MemoryFile, all: readonly MemoryFile[]): ContextMemory {
+function describe(
+  file: MemoryFile,
+  all: readonly MemoryFile[],
+  { contradictionsOf, isExpired }: Awaited<ReturnType<typeof loadContext>>,
+): ContextMemory {
   const { id, text, scope, tags, sources } = file;
   return {
     id,

@@ -1,8 +1,8 @@
-import { type Chunk, pageKeyOf, pagePath, parsePage } from "@tandem/context";
+import type { Chunk, parsePage } from "@tandem/context";
 import { type Passage, RequestError, type WikiPageSummary } from "@tandem/protocol";
 import type { TokenRow } from "@tandem/storage";
 import { hasScope } from "../../access/authorize.ts";
-import { contextOf } from "../../context-of.ts";
+import { contextOf, loadContext } from "../../context-of.ts";
 import { pageThrough } from "../../request/page-through.ts";
 import { jsonRoute, type Route } from "../../route.ts";
 
@@ -15,6 +15,7 @@ export const contextPageRoutes: Route[] = [
     summary: "List the pages of the wiki, by their keys",
     handle: async (call) => {
       const { folder } = contextOf(call).context;
+      const { pageKeyOf, pagePath, parsePage: parse } = await loadContext();
       const keys = (await folder.list("wiki/")).map(pageKeyOf).filter((key) => key !== undefined);
       const { data, next_page } = pageThrough(
         keys.map((id) => ({ id })),
@@ -22,7 +23,10 @@ export const contextPageRoutes: Route[] = [
       );
       const pages = await Promise.all(data.map(async ({ id }) => ({ id, text: await folder.read(pagePath(id)) })));
       // A page may have been deleted since it was listed.
-      return { data: pages.flatMap(({ id, text }) => (text === undefined ? [] : [summarise(id, text)])), next_page };
+      return {
+        data: pages.flatMap(({ id, text }) => (text === undefined ? [] : [summarise(id, parse(id, text))])),
+        next_page,
+      };
     },
   }),
   jsonRoute("context.pages.retrieve", {
@@ -33,10 +37,11 @@ export const contextPageRoutes: Route[] = [
     handle: async (call) => {
       const { key } = call.query;
       const { context } = contextOf(call);
+      const { pagePath, parsePage: parse } = await loadContext();
       const path = pagePath(key);
       const text = await context.folder.read(path);
       if (text === undefined) throw new RequestError("not_found", `There is no page ${key}.`);
-      const parsed = parsePage(key, text);
+      const parsed = parse(key, text);
       const cited = parsed.success ? parsed.page.sources : [];
       const sources = await Promise.all(
         cited.map(async ({ citation, path: file, sha256 }) => {
@@ -49,7 +54,7 @@ export const contextPageRoutes: Route[] = [
           };
         }),
       );
-      return { ...summarise(key, text), path, body: parsed.success ? parsed.page.body : text, sources };
+      return { ...summarise(key, parsed), path, body: parsed.success ? parsed.page.body : text, sources };
     },
   }),
   jsonRoute("context.passages.list", {
@@ -71,8 +76,7 @@ export const contextPageRoutes: Route[] = [
 /** A caller that may decide proposals sees their evidence, suspicious or not. */
 const readerOf = ({ token }: { token: TokenRow }) => ({ isReviewer: hasScope(token, "run") });
 
-function summarise(key: string, text: string): WikiPageSummary {
-  const parsed = parsePage(key, text);
+function summarise(key: string, parsed: ReturnType<typeof parsePage>): WikiPageSummary {
   if (!parsed.success) {
     const problem = parsed.problems.map(({ message }) => message).join(" ");
     return { key, title: key, summary: "", tags: [], refs: [], citations: [], problem };

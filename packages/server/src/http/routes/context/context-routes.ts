@@ -1,23 +1,14 @@
-import {
-  BOX,
-  described,
-  foundPath,
-  foundValues,
-  queryAnswer,
-  tableDescription,
-  tableGraph,
-  type TableOutline,
-} from "@tandem/context";
+import type { described, TableOutline } from "@tandem/context";
 import { type ContextHit, readVerdictLine, RequestError, type TableSummary } from "@tandem/protocol";
-import { askTool, contextOf } from "../../context-of.ts";
+import { askTool, contextOf, loadContext } from "../../context-of.ts";
 import { pageThrough } from "../../request/page-through.ts";
 import { jsonRoute, type Route } from "../../route.ts";
 import { wireEncoder } from "../../wire-encoder.ts";
 
-const encodeTable = wireEncoder(tableDescription);
-const encodeJoinPath = wireEncoder(foundPath);
-const encodeValues = wireEncoder(foundValues);
-const encodeAnswer = wireEncoder(queryAnswer);
+const encodeTable = wireEncoder(async () => (await loadContext()).tableDescription);
+const encodeJoinPath = wireEncoder(async () => (await loadContext()).foundPath);
+const encodeValues = wireEncoder(async () => (await loadContext()).foundValues);
+const encodeAnswer = wireEncoder(async () => (await loadContext()).queryAnswer);
 
 /** The context, and queries of its databases. */
 export const contextRoutes: Route[] = [
@@ -105,9 +96,13 @@ export const contextRoutes: Route[] = [
     summary: "List the tables of the catalogue",
     handle: async (call) => {
       const { catalogue } = contextOf(call);
+      const library = await loadContext();
       const names = call.query.connection === undefined ? await catalogue.connections() : [call.query.connection];
       const files = (await Promise.all(names.map((each) => catalogue.outlines(each)))).flat();
-      return pageThrough(files.map(summarise), call.query);
+      return pageThrough(
+        files.map((file) => summarise(file, library.described)),
+        call.query,
+      );
     },
   }),
   jsonRoute("context.tables.retrieve", {
@@ -140,7 +135,9 @@ export const contextRoutes: Route[] = [
     extension: true,
     summary: "The tables around one, or those of a connection, and the joins between them",
     handle: async (call) => {
-      const { nodes, edges, truncated } = await tableGraph(contextOf(call).catalogue, call.query);
+      const { catalogue } = contextOf(call);
+      const { BOX, tableGraph } = await loadContext();
+      const { nodes, edges, truncated } = await tableGraph(catalogue, call.query);
       return {
         nodes: nodes.map(({ rowsAre, ...node }) => ({ ...node, ...(rowsAre && { rows_are: rowsAre }) })),
         edges: edges.map(({ toColumns, ...edge }) => ({ ...edge, to_columns: toColumns })),
@@ -173,7 +170,7 @@ export const contextRoutes: Route[] = [
   }),
 ];
 
-function summarise(file: TableOutline): TableSummary {
+function summarise(file: TableOutline, describe: typeof described): TableSummary {
   const { connection, schema, table, type, rows = null, rowsAre, columnCount, joins = [] } = file;
   return {
     id: `${connection}/${schema}.${table}`,
@@ -183,7 +180,7 @@ function summarise(file: TableOutline): TableSummary {
     type,
     rows,
     ...(rowsAre && { rows_are: rowsAre }),
-    description: described(file.descriptions),
+    description: describe(file.descriptions),
     columns: columnCount,
     joins: joins.length,
   };

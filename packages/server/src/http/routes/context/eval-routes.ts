@@ -1,5 +1,4 @@
-import { listEvals } from "@tandem/context";
-import { contextOf } from "../../context-of.ts";
+import { contextOf, loadContext } from "../../context-of.ts";
 import { jsonRoute, type Route } from "../../route.ts";
 
 /** Evals are run as jobs of the kind `evals`. */
@@ -9,6 +8,9 @@ export const evalRoutes: Route[] = [
     at: "context",
     extension: true,
     summary: "List the eval files of the context, with their problems. A job of the kind `evals` runs them",
-    handle: async (call) => ({ data: await listEvals(contextOf(call).context.folder) }),
+    handle: async (call) => {
+      const { folder } = contextOf(call).context;
+      return { data: await (await loadContext()).listEvals(folder) };
+    },
   }),
 ];

@@ -1,12 +1,12 @@
-import { type HunkFilter, hunkGroup, proposal, proposalSummary } from "@tandem/context";
+import type { HunkFilter } from "@tandem/context";
 import { type BodyOutput, PROPOSAL_FILES, type QueryOutput, RequestError } from "@tandem/protocol";
-import { contextOf } from "../../context-of.ts";
+import { contextOf, loadContext } from "../../context-of.ts";
 import { jsonRoute, type Call, type Route } from "../../route.ts";
 import { wireEncoder } from "../../wire-encoder.ts";
 
-const encodeProposal = wireEncoder(proposal);
-const encodeSummary = wireEncoder(proposalSummary);
-const encodeGroup = wireEncoder(hunkGroup);
+const encodeProposal = wireEncoder(async () => (await loadContext()).proposal);
+const encodeSummary = wireEncoder(async () => (await loadContext()).proposalSummary);
+const encodeGroup = wireEncoder(async () => (await loadContext()).hunkGroup);
 
 const proposalsOf = (call: Pick<Call, "context">) => contextOf(call).context.proposals;
 
@@ -29,7 +29,11 @@ async function pageOfProposal(
   });
   if (!found) throw new RequestError("not_found", `There is no proposal ${id}.`);
   const { groups, next } = found;
-  return { ...encodeProposal(found.proposal), groups: groups.map(encodeGroup), next_page: next };
+  return {
+    ...(await encodeProposal(found.proposal)),
+    groups: await Promise.all(groups.map(encodeGroup)),
+    next_page: next,
+  };
 }
 
 /** The filter of a URL. */
@@ -64,7 +68,10 @@ export const proposalRoutes: Route[] = [
         ...(states && { states }),
       });
       const data = found.slice(0, limit);
-      return { data: data.map(encodeSummary), next_page: found.length > limit ? data.at(-1)!.id : null };
+      return {
+        data: await Promise.all(data.map(encodeSummary)),
+        next_page: found.length > limit ? data.at(-1)!.id : null,
+      };
     },
   }),
   jsonRoute("proposals.retrieve", {
@@ -83,7 +90,7 @@ export const proposalRoutes: Route[] = [
       const id = call.params.proposal_id;
       const found = await proposalsOf(call).preview(id, filterOf(call.query));
       if (!found) throw new RequestError("not_found", `There is no proposal ${id}.`);
-      return { ...found, groups: found.groups.map(encodeGroup) };
+      return { ...found, groups: await Promise.all(found.groups.map(encodeGroup)) };
     },
   }),
   jsonRoute("proposals.accept", {
