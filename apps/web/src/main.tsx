@@ -53,7 +53,7 @@ function Follow() {
   return null;
 }
 
-prefetchLog(location.pathname);
+prefetchLog(location);
 watchKeys();
 const root = document.getElementById("root");
 if (!root) throw new Error("The page has no root.");

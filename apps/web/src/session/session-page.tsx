@@ -28,7 +28,7 @@ export function SessionPage() {
 
 function OpenSession({ session }: { session: string }) {
   const { part, view = "talk" } = useSearch({ from: "/sessions/$session" });
-  const [log] = useState(() => new LiveLog(session));
+  const [log] = useState(() => new LiveLog(session, { part }));
   const { session: known, isMissing } = useSessionSummary(session);
   usePageTitle(known?.title);
   // Before the first paint, so that the prefetched page is part of it.

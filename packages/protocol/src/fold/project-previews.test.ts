@@ -36,6 +36,21 @@ it("previews grow in the agent's message until the event replaces them", () => {
   expect(live(projection, begins("m"), grows("m", "?"))).toEqual(project([first!, second!]));
 });
 
+it("previews continue when the log is folded again from further back", () => {
+  const [first, second, third] = log(says("a", "Before."), start, says("m", "Hello!"));
+  const projection = new Projection();
+  projection.apply(second!);
+  live(projection, begins("m"), grows("m", "Hel"));
+  const whole = new Projection();
+  for (const entry of [first!, second!]) whole.apply(entry);
+  whole.takePreviews(projection);
+  expect(live(whole, grows("m", "lo")).at(-1)).toMatchObject({
+    parts: [{ type: "step" }, { type: "text", id: "sevt_m", text: "Hello", preview: true }],
+  });
+  whole.apply(third!);
+  expect(whole.messages).toEqual(project([first!, second!, third!]));
+});
+
 it("previews get their own message if none is open, with its future id", () => {
   const projection = new Projection();
   const [preview] = live(projection, begins("m"), grows("m", "one"), grows("m", "two", 1));

@@ -21,7 +21,7 @@ export function project(events: Iterable<LoggedEvent>, waiting: Iterable<Session
  */
 export class Projection {
   readonly #timeline = new Timeline();
-  readonly #previews = new Previews();
+  #previews = new Previews();
   readonly #waiting = new Map<string, Message>();
   #view: readonly Message[] | undefined;
   #seq = 0;
@@ -70,6 +70,12 @@ export class Projection {
   applyDelta(live: LiveDelta): void {
     this.#view = undefined;
     this.#previews.apply(live, this.#timeline);
+  }
+
+  /** Takes over the live previews of a projection of the same log that is folded again from further back. */
+  takePreviews(from: Projection): void {
+    this.#view = undefined;
+    this.#previews = from.#previews;
   }
 
   /** Returns false if the dropped message is unknown. */

@@ -247,6 +247,7 @@ export class MemoryEngine {
       },
       events: async (id, range) => this.#read(id, range),
       head: async (id) => this.#log(id).events.length,
+      position: async (id, event) => this.#log(id).events.find((entry) => entry.event.id === event)?.seq,
       follow: (id, after, signal) => this.#follow(id, after, signal),
       onDelta: (id, listener) => {
         const stop = this.#deltas.listen(id, listener);

@@ -219,6 +219,10 @@ export class SessionService implements Sessions {
     return this.#dependencies.store.events.head((await this.#row(id)).id);
   }
 
+  async position(id: string, event: string): Promise<number | undefined> {
+    return (await this.#dependencies.store.events.find((await this.#row(id)).id, event))?.seq;
+  }
+
   async *follow(id: SessionId, after: number, signal: AbortSignal): AsyncIterable<LoggedEvent[]> {
     for await (const events of this.#dependencies.store.events.follow(id, after, signal)) yield servedEvents(events);
   }

@@ -50,6 +50,8 @@ export interface Sessions {
   /** A page of the log; the last page includes the input queue. */
   events(id: string, range: EventRange): Promise<{ events: LoggedEvent[]; waiting: SessionEvent[] }>;
   head(id: string): Promise<number>;
+  /** The sequence number of a logged event; undefined if the log has no such event. */
+  position(id: string, event: string): Promise<number | undefined>;
   follow(id: SessionId, after: number, signal: AbortSignal): AsyncIterable<LoggedEvent[]>;
   /**
    * Live previews of a session, in order with its events: called after `follow` has delivered every earlier event. A

@@ -8,7 +8,7 @@ export function RowActions({ row }: { row: Row }) {
   const { id } = useSession();
   const [done, setDone] = useState<"text" | "link">();
   // A user message has its own actions below it.
-  if (row.type === "footer" || row.type === "user") return null;
+  if (row.type === "footer" || row.type === "user" || row.type === "gap") return null;
   const part = idOf(row);
   const text = textOfRow(row);
   const copy = (what: "text" | "link", value: string) => (): void => {
@@ -38,7 +38,7 @@ export function RowActions({ row }: { row: Row }) {
   );
 }
 
-function idOf(row: Exclude<Row, { type: "footer" | "user" }>): string {
+function idOf(row: Exclude<Row, { type: "footer" | "user" | "gap" }>): string {
   return row.type === "group" ? row.parts[0]!.id : row.part.id;
 }
 

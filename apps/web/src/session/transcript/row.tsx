@@ -62,6 +62,8 @@ function content(row: RowData): ReactNode {
       return <SubtaskRow part={row.part} call={row.call} renderRow={nested} />;
     case "footer":
       return <TurnFooter sum={row.sum} miss={row.miss} messages={row.messages} />;
+    case "gap":
+      return <p className="py-8 text-center text-sm text-ink-faint">Loading …</p>;
     case "part":
       return row.isReplaced && row.part.type === "todo" ? (
         <CollapsedTodos todos={row.part.todos} />

@@ -183,6 +183,29 @@ test("unchanged turns keep their row objects", () => {
   expect(isSameRow(before[4]!, after[4]!)).toBe(false);
 });
 
+test("an excerpt from further back comes before the rest with a gap, keeps its keys when the gap is filled, and no row twice", () => {
+  const turns = Array.from({ length: 9 }, (_, index) => [
+    message(`u${index}`, "user", [text(`t${index}`)], { turn: `u${index}` }),
+    message(`a${index}`, "agent", [tool(`b${index}`, "Edit")], { turn: `u${index}` }),
+  ]).flat();
+  const keys = (of: readonly { key: string }[]): string[] => of.map(({ key }) => key);
+  const rows = new Rows();
+  // A late result of a call of the excerpt.
+  const end = [message("late", "agent", [tool("b1", "Edit")], { turn: null }), ...turns.slice(14)];
+  const excerpt = turns.slice(2, 6);
+  const shown = keys(rows.read(end, true, excerpt));
+  expect(shown).toEqual(["u1:user", "b1", "u2:user", "b2", "gap", "u7:user", "b7", "u8:user", "b8"]);
+  const { keyOf } = rows;
+  expect(rows.read([...end], true, excerpt).map((_, index) => rows.keyOf(index))).toEqual(shown);
+  expect(rows.keyOf).toBe(keyOf);
+  expect(rowOfPart(rows.read(end, true, excerpt), "b2")).toBe(3);
+
+  const whole = turns.slice(2);
+  expect(rows.read(whole, true)).toEqual(new Rows().read(whole, true));
+  expect(rows.keyOf).not.toBe(keyOf);
+  expect(rows.keyOf(3)).toBe("b2");
+});
+
 test("streaming into a long conversation rebuilds only its own turn, and keys change only where needed", () => {
   const turns = Array.from({ length: 50 }, (_, index) => [
     message(`u${index}`, "user", [text(`t${index}`)], { turn: `u${index}` }),

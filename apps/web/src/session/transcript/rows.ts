@@ -16,6 +16,8 @@ export type Row = { key: string; rewound: boolean } & (
   | { type: "subtask"; part: PartOf<"subtask">; call: ToolPart | undefined }
   /** `miss`: why the prompt cache was missed. `messages`: those of the turn, for its timeline. */
   | { type: "footer"; sum: TurnTotals; miss: string | undefined; messages: readonly Message[] }
+  /** Messages that are still being loaded. */
+  | { type: "gap" }
 );
 
 type PartRow = Extract<Row, { type: "part" }>;
@@ -26,6 +28,9 @@ type Lane = "first" | "middle" | "last";
 const GROUP_FROM = 2;
 /** Minimum number of equal calls to group, for calls that are not read-only. */
 const OTHERS_FROM = 4;
+
+const GAP: Row = { key: "gap", rewound: false, type: "gap" };
+const NO_MESSAGES: readonly Message[] = [];
 
 interface Turn {
   messages: readonly Message[];
@@ -43,15 +48,26 @@ export class Rows {
   #messages: readonly Message[] = [];
   #isRunning = false;
   #rows: readonly Row[] = [];
-  #keyOf = (index: number): string => this.#rows[index]!.key;
+  #excerpt = NO_MESSAGES;
+  #excerptRows: readonly Row[] = [];
+  /** The rows of the excerpt, the gap, and the rest. */
+  #shown: readonly Row[] = [];
+  #keyOf = (index: number): string => this.#shown[index]!.key;
 
   /** The thread of this transcript; null for the main thread. */
   constructor(own: string | null = null) {
     this.#own = own;
   }
 
-  read(messages: readonly Message[], isRunning: boolean): readonly Row[] {
-    if (messages === this.#messages && isRunning === this.#isRunning) return this.#rows;
+  /** `excerpt`: messages from further back; those between them and `messages` are not loaded yet. */
+  read(messages: readonly Message[], isRunning: boolean, excerpt = NO_MESSAGES): readonly Row[] {
+    const isSameExcerpt = excerpt === this.#excerpt;
+    if (messages === this.#messages && isRunning === this.#isRunning && isSameExcerpt) return this.#shown;
+    if (!isSameExcerpt) {
+      this.#excerpt = excerpt;
+      const turns = split(excerpt);
+      this.#excerptRows = turns.flatMap((own, index) => rowsOfTurn(own, index < turns.length - 1, this.#own));
+    }
     const { kept, keptMessages } = this.#keep(messages);
     const parts = split(messages.slice(keptMessages));
     const fresh = parts.map((own, index): Turn => {
@@ -65,8 +81,10 @@ export class Rows {
     this.#turns = [...this.#turns.slice(0, kept), ...fresh];
     this.#messages = messages;
     this.#isRunning = isRunning;
-    this.#show(this.#rows.slice(0, keptRows).concat(fresh.flatMap(({ rows }) => rows)), keptRows);
-    return this.#rows;
+    this.#rows = this.#rows.slice(0, keptRows).concat(fresh.flatMap(({ rows }) => rows));
+    if (excerpt.length === 0) this.#show(this.#rows, isSameExcerpt ? keptRows : 0);
+    else this.#show([...this.#excerptRows, GAP, ...without(this.#rows, this.#excerptRows)], 0);
+    return this.#shown;
   }
 
   /** Returns the same function until a key changes, because the virtualizer caches keys by the function. */
@@ -89,12 +107,18 @@ export class Rows {
   }
 
   #show(rows: readonly Row[], from: number): void {
-    const before = this.#rows;
-    this.#rows = rows;
+    const before = this.#shown;
+    this.#shown = rows;
     const isSameKeys =
       rows.length === before.length && rows.slice(from).every(({ key }, index) => key === before[from + index]!.key);
-    if (!isSameKeys) this.#keyOf = (index) => this.#rows[index]!.key;
+    if (!isSameKeys) this.#keyOf = (index) => this.#shown[index]!.key;
   }
+}
+
+/** A late event of an earlier part, such as a call's result, is a part of its own until both are projected together. */
+function without(rows: readonly Row[], earlier: readonly Row[]): Row[] {
+  const keys = new Set(earlier.map(({ key }) => key));
+  return rows.filter(({ key }) => !keys.has(key));
 }
 
 /** Splits by turn. Messages between turns belong to the turn before. */
@@ -165,7 +189,7 @@ function moveStopToEnd(rows: readonly Row[]): Row[] {
 
 function isOfTurn(row: Row, messages: readonly Message[], turn: string): boolean {
   if (row.type === "user") return row.message.turn === turn;
-  const id = row.type === "group" ? row.parts[0]!.id : row.type === "footer" ? "" : row.part.id;
+  const id = row.type === "group" ? row.parts[0]!.id : row.type === "footer" || row.type === "gap" ? "" : row.part.id;
   return messages.some((message) => message.turn === turn && message.parts.some((part) => part.id === id));
 }
 
@@ -283,6 +307,8 @@ export function isSameRow(before: Row, after: Row): boolean {
       return (before as typeof after).part === after.part && (before as typeof after).call === after.call;
     case "footer":
       return false;
+    case "gap":
+      return true;
   }
 }
 
@@ -297,6 +323,7 @@ export const rowOfPart = (rows: readonly Row[], id: string): number =>
       case "subtask":
         return row.part.id === id || row.call?.id === id;
       case "footer":
+      case "gap":
         return false;
       default:
         return row.part.id === id || (isOf(row, "workflow") && row.part.agents.some(({ thread }) => thread === id));

@@ -73,7 +73,7 @@ export function SubagentMessages({
   renderRow: (row: Row) => ReactNode;
 }) {
   const session = useSession();
-  const [log] = useState(() => new LiveLog(session.id, thread));
+  const [log] = useState(() => new LiveLog(session.id, { thread }));
   const [rows] = useState(() => new Rows(thread));
   const messages = useLive(log.messages);
   const hasEarlier = useLive(log.hasEarlier);

@@ -7,7 +7,7 @@ import type { LiveLog } from "../../live/live-log.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Row } from "./row.tsx";
-import { Rows } from "./rows.ts";
+import { type Row as RowData, rowOfPart, Rows } from "./rows.ts";
 import { usePartLink } from "./use-part-link.ts";
 import { useTurnJump } from "./use-turn-jump.ts";
 
@@ -44,12 +44,15 @@ export function Timeline(parts: TimelineParts) {
   return <Skeleton rows={READING} className="mx-auto min-h-0 w-full max-w-[50rem] flex-1 px-5 pt-6" />;
 }
 
+/** Where the row of a linked part is in the middle of the screen, as far as is known before rows are measured. */
+const offsetOf = (rows: readonly RowData[], part: string): number => rowOfPart(rows, part) * ROW_PX - innerHeight / 2;
+
 /** A virtual list of rows. It follows the end until the user scrolls up. */
 function Conversation({ log, isRunning, part }: TimelineParts) {
   const messages = useLive(log.messages);
   const hasEarlier = useLive(log.hasEarlier);
   const [builder] = useState(() => new Rows());
-  const rows = builder.read(messages, isRunning);
+  const rows = builder.read(messages, isRunning, useLive(log.excerpt));
   const scroller = useRef<HTMLDivElement>(null);
   const lastTop = useRef(0);
   const [isFollowing, setFollowing] = useState(part === undefined);
@@ -59,7 +62,7 @@ function Conversation({ log, isRunning, part }: TimelineParts) {
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_PX,
     initialRect: { width: 0, height: innerHeight },
-    initialOffset: () => (isFollowing ? Math.max(0, rows.length * ROW_PX - innerHeight) : 0),
+    initialOffset: () => Math.max(0, part === undefined ? rows.length * ROW_PX - innerHeight : offsetOf(rows, part)),
     getItemKey: builder.keyOf,
     overscan,
     paddingEnd: 16,

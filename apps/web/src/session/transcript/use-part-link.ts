@@ -1,5 +1,5 @@
 import type { Virtualizer } from "@tanstack/react-virtual";
-import { useEffect, useState } from "react";
+import { useEffect, useLayoutEffect, useState } from "react";
 import type { LiveLog } from "../../live/live-log.ts";
 import { useLive } from "../../live/live-value.ts";
 import { type Row, rowOfPart } from "./rows.ts";
@@ -7,8 +7,7 @@ import { type Row, rowOfPart } from "./rows.ts";
 const MARKED_MS = 2_500;
 
 /**
- * Scrolls to the part named in the URL and loads earlier pages until it is found. Stops when the user scrolls
- * elsewhere. `marked` is the key of the row to highlight for a moment.
+ * Scrolls to the part named in the URL and loads it if it is missing. Stops when the user scrolls elsewhere. `marked` is the key of the row to highlight for a moment.
  */
 export function usePartLink({
   log,
@@ -29,11 +28,12 @@ export function usePartLink({
   const [marked, setMarked] = useState<string>();
   const isWanted = part !== undefined && found !== part;
 
-  useEffect(() => {
+  // Before paint: the first frame shows the part, not another place.
+  useLayoutEffect(() => {
     if (!isWanted || hasEarlier === undefined) return;
     const index = rowOfPart(rows, part);
     if (index === -1) {
-      if (hasEarlier) void log.loadEarlier(part);
+      if (hasEarlier) void log.loadPart(part);
       else {
         setFound(part);
         setMissing(part);

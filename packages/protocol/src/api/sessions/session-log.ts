@@ -16,6 +16,10 @@ export const sessionLogApi = {
     query: z.strictObject({
       limit: count().min(1).max(2_000).default(500),
       before: count().min(1).optional().meta({ description: "Only those before this place." }),
+      around: z
+        .string()
+        .optional()
+        .meta({ description: "The id of an event: half of the page comes before it, the rest from it on." }),
       thread: z.string().optional().meta({ description: "A subagent's thread; the primary one where it is left out." }),
     }),
     response: z.object({

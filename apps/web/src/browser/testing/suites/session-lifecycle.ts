@@ -6,7 +6,7 @@ let stage: PageStage;
 /** The session of the first tests, then of the last ones: they run in order, with two starts of an agent. */
 let session: string;
 
-/** See `page.binary.test.ts`. */
+/** See `session-pages.binary.test.ts`. */
 export function testSessionLifecycle(shared: () => PageStage): void {
   beforeAll(() => {
     stage = shared();
@@ -62,10 +62,10 @@ export function testSessionLifecycle(shared: () => PageStage): void {
     expect(told).not.toContain(stage.project);
     await page.getByRole("complementary", { name: "State at this point" }).getByText("Write a summary").waitFor();
 
-    // The page stays at the end if the user scrolls there before the deep link has loaded.
+    // A link far back shows its part first, and loads the messages in between without moving.
     const log = await stage.api<{ data: { event: { id: string; type: string } }[] }>(`/v1/sessions/${session}/log`);
     const { id } = log.data.find(({ event }) => event.type === "user.message")!.event;
-    const gate = Promise.withResolvers<void>();
+    let gate = Promise.withResolvers<void>();
     await page.route("**/log?*", async (route) => {
       const { pathname, search } = new URL(route.request().url());
       // The page's signature covers the query, so a changed request is sent with the operator's token.
@@ -74,13 +74,30 @@ export function testSessionLifecycle(shared: () => PageStage): void {
       await gate.promise;
       await route.continue();
     });
+    const found = page.locator("[aria-current=location]");
+    const gap = page.getByRole("log").getByText("Loading …", { exact: true });
     await page.goto(`${stage.url}/sessions/${session}?part=${id}`);
+    await found.getByText("Look around").waitFor();
+    await gap.waitFor();
+    const place = () => page.getByRole("log").getByText("Look around", { exact: true }).boundingBox();
+    const before = await place();
+    gate.resolve();
+    await gap.waitFor({ state: "detached" });
+    await page.getByRole("log").getByText("First I see").waitFor({ state: "attached" });
+    expect(await place()).toEqual(before);
+    // It stays at the end if the user goes there before the messages in between have loaded.
+    gate = Promise.withResolvers<void>();
+    await page.goto("about:blank");
+    await page.goto(`${stage.url}/sessions/${session}?part=${id}`);
+    await gap.waitFor({ state: "attached" });
     await page.getByRole("button", { name: "Latest" }).click();
     gate.resolve();
-    await page.getByRole("log").getByText("Look around").waitFor();
-    await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))");
-    const found = page.locator("[aria-current=location]");
-    expect(await found.count()).toBe(0);
+    await gap.waitFor({ state: "detached" });
+    await page.getByRole("log").getByText("const one = 1;").waitFor();
+    const fromEnd =
+      "(({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight)(document.querySelector('[role=log]'))";
+    await expect.poll(() => page.evaluate(fromEnd)).toBeLessThan(48);
+    await page.unrouteAll();
     // A user who does not scroll is taken to the linked part.
     await page.goto("about:blank");
     await page.goto(`${stage.url}/sessions/${session}?part=${id}`);
