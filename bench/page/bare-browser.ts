@@ -80,7 +80,9 @@ export class BareBrowser {
     await this.#call("Page.navigate", { url: "about:blank" });
     await this.#number("location.href === 'about:blank' ? 1 : undefined");
     await this.#call("Page.navigate", { url: address });
-    return this.#number(`location.href === ${JSON.stringify(address)} ? ${expression} : undefined`);
+    // The page removes the code of a sign-in link from its address.
+    const [own] = address.split("#");
+    return this.#number(`location.href.split("#")[0] === ${JSON.stringify(own)} ? ${expression} : undefined`);
   }
 
   async #number(expression: string): Promise<number> {
