@@ -19,7 +19,7 @@ const pressUntil = async (page: Page, key: string, happened: () => Promise<boole
   await expect.poll(async () => (await happened()) || (await page.keyboard.press(key), false)).toBe(true);
 };
 
-/** See `page.binary.test.ts`. */
+/** See `settings-and-approvals.binary.test.ts`. */
 export function testKeyboard(shared: () => PageStage): void {
   beforeAll(() => {
     stage = shared();

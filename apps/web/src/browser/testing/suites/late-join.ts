@@ -7,7 +7,7 @@ import type { PageStage } from "../page-stage.ts";
 
 let stage: PageStage;
 
-/** See `page.binary.test.ts`. */
+/** See `session-pages.binary.test.ts`. */
 export function testLateJoin(shared: () => PageStage): void {
   beforeAll(() => {
     stage = shared();

@@ -12,7 +12,7 @@ const talkOf = (page: Page) => page.getByRole("log");
 const lost = (page: Page) => page.getByText("Cannot reach the server. Reconnecting");
 const newer = (page: Page) => page.getByRole("button", { name: "Reload" });
 
-/** See `page.binary.test.ts`. */
+/** See `connections.binary.test.ts`. */
 export function testReconnect(shared: () => PageStage): void {
   beforeAll(() => {
     stage = shared();

@@ -3,7 +3,7 @@ import type { PageStage } from "../page-stage.ts";
 
 let stage: PageStage;
 
-/** See `page.binary.test.ts`. */
+/** See `settings-and-approvals.binary.test.ts`. */
 export function testSchedules(shared: () => PageStage): void {
   beforeAll(() => {
     stage = shared();

@@ -10,7 +10,7 @@ let stage: PageStage;
 
 const home = (page: Page) => page.getByRole("heading", { name: "Sessions", level: 1 });
 
-/** See `page.binary.test.ts`. */
+/** See `connections.binary.test.ts`. */
 export function testSecurity(shared: () => PageStage): void {
   beforeAll(() => {
     stage = shared();

@@ -4,7 +4,7 @@ import type { WebhookReceiver } from "../webhook-receiver.ts";
 
 let stage: PageStage;
 
-/** See `page.binary.test.ts`. */
+/** See `settings-and-approvals.binary.test.ts`. */
 export function testSettings(shared: () => PageStage, hook: () => WebhookReceiver): void {
   beforeAll(() => {
     stage = shared();
