@@ -29,6 +29,8 @@ const eyes: NamedServer = async () => ({
     variables: {},
     folder: stage.folder,
   },
+  // As for a server of the config, in a sandbox it sees its program and files.
+  confinement: { type: "sandbox", folder: "read", hosts: "public", mounts: [], seesCommand: true },
 });
 const WITH_EYES: Partial<AgentCreateParams> = {
   mcp_servers: [{ type: "url", name: "eyes", url: "tandem:eyes" }],
