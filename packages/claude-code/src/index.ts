@@ -28,7 +28,7 @@ export { defaultProcessLimit } from "./process-limit.ts";
 export { ProcessSlots, type ProcessSlot } from "./process-slots.ts";
 export type { PoolLimit } from "./pool-limit.ts";
 export { readCredential } from "./read-credential.ts";
-export { DENIED_VARIABLES, inheritedVariables, isDenied, isReservedVariable } from "./variables.ts";
+export { DENIED_VARIABLES, inheritedVariables, isDenied, isReservedVariable, sandboxedVariables } from "./variables.ts";
 export {
   connectServer,
   isUnauthorized,

@@ -140,6 +140,19 @@ export function inheritedVariables(host: Readonly<Record<string, string | undefi
   return variables;
 }
 
+/** Variables with paths and addresses of the host, which a sandbox has not. The address of a proxy may contain a password. */
+const HOST_ONLY = new Set(
+  `TMPDIR TMP TEMP HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY http_proxy https_proxy all_proxy no_proxy
+  NODE_EXTRA_CA_CERTS SSL_CERT_FILE SSL_CERT_DIR`.split(/\s+/),
+);
+
+export const withoutHostOnly = (variables: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(variables).filter(([name]) => !HOST_ONLY.has(name)));
+
+/** The variables of a program in a sandbox: those that it may inherit. The sandbox adds its own. */
+export const sandboxedVariables = (host: Readonly<Record<string, string | undefined>>): Record<string, string> =>
+  withoutHostOnly(inheritedVariables(host));
+
 /**
  * The complete environment of a Claude Code child. `configDir` holds Claude Code's state: the user's for a login, a
  * private one for other credentials, so that no login can take precedence.

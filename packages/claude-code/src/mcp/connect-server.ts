@@ -10,7 +10,7 @@ import {
   ToolListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import type { ProcessLedger } from "../processes/process-ledger.ts";
-import { inheritedVariables } from "../variables.ts";
+import { inheritedVariables, sandboxedVariables } from "../variables.ts";
 import { authorizeFetch, type McpAuthorization } from "./authorize-fetch.ts";
 import { createMcpFetch, type McpFetch } from "./mcp-fetch.ts";
 import { StdioTransport, type StdioEndpoint } from "./stdio-transport.ts";
@@ -116,7 +116,8 @@ function openTransport(
   http: Pick<McpFetch, "fetch"> | undefined,
 ): Transport {
   if (place.type === "stdio") {
-    const variables = { ...inheritedVariables(hostVariables), ...place.variables };
+    const inherited = place.sandbox ? sandboxedVariables(hostVariables) : inheritedVariables(hostVariables);
+    const variables = { ...inherited, ...place.variables };
     return new StdioTransport({ ...place, variables }, ledger);
   }
   const url = new URL(place.url);

@@ -1,10 +1,6 @@
-import { childVariables } from "../variables.ts";
+import { childVariables, withoutHostOnly } from "../variables.ts";
 import { configDirOf, processCredential } from "./config-dir.ts";
 import type { AllowedCall, ConversationSetup } from "./conversation.ts";
-
-/** Variables with paths and addresses of the host, which a sandbox has not. */
-const HOST_ONLY = `TMPDIR TMP TEMP HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY http_proxy https_proxy all_proxy no_proxy
-  NODE_EXTRA_CA_CERTS SSL_CERT_FILE SSL_CERT_DIR`.split(/\s+/);
 
 /** The environment of a conversation's process. */
 export function conversationVariables(setup: ConversationSetup): Record<string, string> {
@@ -12,11 +8,9 @@ export function conversationVariables(setup: ConversationSetup): Record<string, 
   const variables = childVariables(hostVariables, processCredential(setup), configDirOf(setup), "session");
   Object.assign(variables, setup.variables);
   if (setup.builtinAgents) delete variables["CLAUDE_AGENT_SDK_DISABLE_BUILTIN_AGENTS"];
-  if (sandbox?.on && sandbox.covers === "process") {
-    for (const name of HOST_ONLY) delete variables[name];
-    Object.assign(variables, sandbox.variables);
-  }
-  return { ...variables, ...(goOn && resumeVariable(goOn.run)) };
+  const all =
+    sandbox?.on && sandbox.covers === "process" ? { ...withoutHostOnly(variables), ...sandbox.variables } : variables;
+  return { ...all, ...(goOn && resumeVariable(goOn.run)) };
 }
 
 const resumeVariable = (run: AllowedCall | undefined): Record<string, string> =>

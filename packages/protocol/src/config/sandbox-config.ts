@@ -139,6 +139,12 @@ export const sandboxSection = z
       .boolean()
       .default(false)
       .describe("Whether sessions may use your ssh agent, such as for `git push`. They never see the keys."),
+    proxyNames: z
+      .boolean()
+      .default(false)
+      .describe(
+        "Whether the proxy in `HTTPS_PROXY` gets names instead of checked addresses. It must then refuse private addresses itself.",
+      ),
   })
   .transform(({ domains, hosts, ...sandbox }) => ({ ...sandbox, hosts: [...new Set([...hosts, ...domains])] }))
   .meta(needsTrust());

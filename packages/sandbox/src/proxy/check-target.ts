@@ -5,6 +5,7 @@ import { type EgressRefusal, refusal } from "./egress-refusal.ts";
 import { readHostName, type Target } from "./host-name.ts";
 import type { HostFilter } from "./host-rules.ts";
 import { isPrivateAddress } from "./private-address.ts";
+import type { ProxyRoute, UpstreamProxy } from "./upstream-proxy.ts";
 
 /** Resolves a name to all its IP addresses. An empty list: the name does not exist. */
 export type ResolveName = (host: string) => Promise<readonly string[]>;
@@ -12,6 +13,8 @@ export type ResolveName = (host: string) => Promise<readonly string[]>;
 /** A target whose addresses were checked. Connections go to these addresses, without another lookup. */
 export interface CheckedTarget extends Target {
   addresses: readonly string[];
+  /** Connections go through this proxy, to the name instead of an address if `byName`. */
+  via?: { proxy: UpstreamProxy; byName: boolean };
 }
 
 export type TargetCheck = { ok: true; target: CheckedTarget } | { ok: false; refusal: EgressRefusal };
@@ -21,6 +24,14 @@ export interface TargetRules {
   resolve: ResolveName;
   /** Whether an address is not on the internet. */
   isPrivate: (address: string) => boolean;
+  proxy?: UpstreamOptions | undefined;
+}
+
+/** The proxy that leads out of this machine's network. */
+export interface UpstreamOptions {
+  route: ProxyRoute;
+  /** It gets names, and may be the only one that resolves them. Otherwise it gets addresses that were checked. */
+  byName: boolean;
 }
 
 /**
@@ -33,17 +44,19 @@ export async function checkTarget(given: Target, rules: TargetRules): Promise<Ta
   if (name.kind === "address") return { ok: false, refusal: refusal(given, "ip_literal") };
   if (name.kind === "invalid") return { ok: false, refusal: refusal(given, "malformed") };
   const { host } = name;
+  const proxy = rules.proxy?.route({ host, port });
+  const byName = rules.proxy?.byName === true;
   const refuse = (reason: EgressRefusal["reason"]): TargetCheck => ({
     ok: false,
-    refusal: refusal({ host, port }, reason),
+    refusal: refusal({ host, port }, reason, { isProxied: proxy !== undefined }),
   });
   if (!host.includes(".")) return refuse("private_address");
   if (!rules.isAllowed({ host, port })) return refuse(rules.isAllowed({ host, port: 443 }) ? "port" : "not_allowed");
   const addresses = await rules.resolve(host).catch(() => []);
-  if (addresses.length === 0) return refuse("unresolvable");
+  if (addresses.length === 0 && !(proxy && byName)) return refuse("unresolvable");
   // One private address among public ones is an attempt to get to it by a retry.
   if (addresses.some((address) => isIP(address) === 0 || rules.isPrivate(address))) return refuse("private_address");
-  return { ok: true, target: { host, port, addresses } };
+  return { ok: true, target: { host, port, addresses, ...(proxy && { via: { proxy, byName } }) } };
 }
 
 /** Private and reserved addresses, and those of this machine's own interfaces: its services listen there, too. */

@@ -1,5 +1,6 @@
 import { connect, isIP, type LookupFunction, type Socket } from "node:net";
 import type { CheckedTarget } from "./check-target.ts";
+import { connectThrough } from "./upstream-proxy.ts";
 
 /** Answers a socket's lookup with the addresses that were checked, so that no second DNS answer counts. */
 export const checkedLookup =
@@ -10,8 +11,13 @@ export const checkedLookup =
     else callback(null, all[0]!.address, all[0]!.family);
   };
 
-/** Connects to one of the checked addresses. */
+/** Connects to one of the checked addresses, directly or through the proxy of this machine's network. */
 export function connectChecked(target: CheckedTarget, timeoutMs: number): Promise<Socket> {
+  const { via, port, addresses } = target;
+  if (via) {
+    const host = via.byName ? target.host : addresses[0]!;
+    return connectThrough(via.proxy, { host, port }, { timeoutMs });
+  }
   return new Promise((resolve, reject) => {
     const socket = connect({
       host: target.host,

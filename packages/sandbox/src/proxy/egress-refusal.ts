@@ -24,10 +24,15 @@ export interface EgressRefusal extends Target {
 
 const ALLOW = "ask the user to allow it on the session's page, or to add it to sandbox.hosts in tandem.yaml";
 
-export function refusal(target: Target, reason: RefusalReason): EgressRefusal {
+/** `isProxied`: connections to the host use the proxy of this machine's network. */
+export function refusal(target: Target, reason: RefusalReason, { isProxied = false } = {}): EgressRefusal {
   const host = printable(target.host);
-  return { host, port: target.port, reason, ...wording(reason, host, target.port) };
+  const { message, fix } = wording(reason, host, target.port);
+  return { host, port: target.port, reason, message, fix: isProxied && reason === "unresolvable" ? PROXY_NAMES : fix };
 }
+
+const PROXY_NAMES =
+  "Check its spelling. If only the proxy of this machine resolves names, ask the user to set sandbox.proxyNames in tandem.yaml.";
 
 function wording(reason: RefusalReason, host: string, port: number): { message: string; fix: string } {
   switch (reason) {

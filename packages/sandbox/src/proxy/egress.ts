@@ -1,7 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { type CheckedTarget, checkTarget, createResolver, isUnreachable, type ResolveName } from "./check-target.ts";
+import {
+  type CheckedTarget,
+  checkTarget,
+  createResolver,
+  isUnreachable,
+  type ResolveName,
+  type UpstreamOptions,
+} from "./check-target.ts";
 import { caBundle } from "./ca-trust.ts";
 import { connectChecked } from "./connect-checked.ts";
 import { type EgressRefusal, refusal, RefusalReports } from "./egress-refusal.ts";
@@ -15,6 +22,7 @@ import { createProxyServer, endWith, type ProxyLimits } from "./proxy-server.ts"
 import { framingProblem, headerPairs, valuesOf } from "./request-headers.ts";
 import { joinSockets } from "./join-sockets.ts";
 import { serverNameGuard, ServerNameError } from "./server-name-guard.ts";
+import { readProxyRoute, UpstreamError } from "./upstream-proxy.ts";
 
 export interface EgressLimits extends ProxyLimits {
   connectMs: number;
@@ -34,6 +42,8 @@ export interface EgressOptions {
   /** Further ones that may change meanwhile: read for each connection, and for each request of an intercepted host. */
   currentCredentials?: () => Promise<readonly InjectedCredential[]>;
   owner?: SocketOwner;
+  /** The host's variables with the proxy of its network. `byName`: that proxy gets names instead of checked addresses. */
+  proxy?: { variables: Readonly<Record<string, string | undefined>>; byName: boolean };
   resolve?: ResolveName;
   isPrivate?: (address: string) => boolean;
   /** Replaces the trusted roots of hosts with a credential, in tests. */
@@ -101,6 +111,7 @@ class EgressHandler {
   readonly #inspector: TunnelInspector;
   readonly #reports: RefusalReports;
   readonly #resolve: ResolveName;
+  readonly #proxy: UpstreamOptions | undefined;
 
   constructor(options: EgressOptions, limits: EgressLimits, injector: CredentialInjector, inspector: TunnelInspector) {
     this.#options = options;
@@ -109,6 +120,8 @@ class EgressHandler {
     this.#inspector = inspector;
     this.#reports = new RefusalReports(options.onRefused, options.now ?? Date.now);
     this.#resolve = options.resolve ?? createResolver();
+    const route = options.proxy && readProxyRoute(options.proxy.variables);
+    this.#proxy = route && { route, byName: options.proxy!.byName };
   }
 
   async connect(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
@@ -149,6 +162,7 @@ class EgressHandler {
       path: path.startsWith("/") ? path : `/${path}`,
       credentials: [],
       idleMs: this.#limits.idleMs,
+      connectMs: this.#limits.connectMs,
     });
   }
 
@@ -161,7 +175,7 @@ class EgressHandler {
   async #check(given: Target | undefined, text: string) {
     const { isAllowed, isPrivate = isUnreachable } = this.#options;
     const checked = given
-      ? await checkTarget(given, { isAllowed, isPrivate, resolve: this.#resolve })
+      ? await checkTarget(given, { isAllowed, isPrivate, resolve: this.#resolve, proxy: this.#proxy })
       : { ok: false as const, refusal: refusal({ host: text, port: 0 }, "malformed") };
     if (!checked.ok) this.#reports.add(checked.refusal);
     return checked;
@@ -171,8 +185,9 @@ class EgressHandler {
     let upstream: Socket;
     try {
       upstream = await connectChecked(target, this.#limits.connectMs);
-    } catch {
-      return endWith(client, 502, `${target.host} cannot be reached.`);
+    } catch (error) {
+      const why = error instanceof UpstreamError ? ` ${error.message}` : "";
+      return endWith(client, 502, `${target.host} cannot be reached.${why}`);
     }
     if (client.destroyed) return void upstream.destroy();
     client.write("HTTP/1.1 200 Connection Established\r\n\r\n");

@@ -4,6 +4,8 @@ import type { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { CheckedTarget } from "./check-target.ts";
 import { checkedLookup } from "./connect-checked.ts";
+import { proxiedHttpAgent } from "./proxied-agents.ts";
+import { UpstreamError } from "./upstream-proxy.ts";
 import { injectBody } from "./inject-body.ts";
 import { type InjectedCredential, injectedSecrets, injectHeaders } from "./injected-credential.ts";
 import { endToEnd, type HeaderPair, headerPairs } from "./request-headers.ts";
@@ -19,13 +21,14 @@ export interface Forwarding {
   /** Replaces the trusted roots, in tests. */
   ca?: readonly string[];
   idleMs: number;
+  connectMs: number;
 }
 
 /** Sends one request of the client to a checked target and streams the answer back. Redirects are left to the client. */
 export async function forwardHttp(
   request: IncomingMessage,
   response: ServerResponse,
-  { protocol, target, path, credentials, agent, ca, idleMs }: Forwarding,
+  { protocol, target, path, credentials, agent, ca, idleMs, connectMs }: Forwarding,
 ): Promise<void> {
   request.on("error", () => response.destroy());
   response.on("error", () => response.destroy());
@@ -46,7 +49,7 @@ export async function forwardHttp(
       headers: described.flat(),
       setHost: false,
       lookup: checkedLookup(target),
-      agent: agent ?? false,
+      agent: agent ?? (target.via ? proxiedHttpAgent(target, connectMs) : false),
       ...(ca && { ca: [...ca] }),
     });
     sent.setTimeout(idleMs, () => sent.destroy(new Error("idle")));
@@ -70,7 +73,8 @@ export async function forwardHttp(
   } catch (error) {
     if (response.headersSent) return void response.destroy();
     const code = error instanceof Error && "code" in error ? ` (${String(error.code)})` : "";
-    sendText(response, 502, `${target.host} cannot be reached${code}.`);
+    const why = error instanceof UpstreamError ? ` ${error.message}` : "";
+    sendText(response, 502, `${target.host} cannot be reached${code}.${why}`);
   }
 }
 

@@ -4,6 +4,7 @@ import type { Duplex } from "node:stream";
 import { createSecureContext, type SecureContext, TLSSocket } from "node:tls";
 import type { Certificate } from "../certificates/certificate.ts";
 import type { CheckedTarget } from "./check-target.ts";
+import { proxiedHttpsAgent } from "./proxied-agents.ts";
 import { forwardHttp, sendText } from "./forward-http.ts";
 import { readAuthority, readHostName, type Target } from "./host-name.ts";
 import type { InjectedCredential } from "./injected-credential.ts";
@@ -14,6 +15,10 @@ import { framingProblem, headerPairs } from "./request-headers.ts";
 export interface AnsweredHost {
   host: string;
   handle: (request: IncomingMessage, response: ServerResponse) => void;
+}
+
+interface InspectorLimits extends ProxyLimits {
+  connectMs: number;
 }
 
 /** A tunnel to a checked target. */
@@ -43,13 +48,13 @@ const ECHOING = new Set(["TRACE", "TRACK"]);
  */
 export class TunnelInspector {
   readonly #authority: Certificate | undefined;
-  readonly #limits: ProxyLimits;
+  readonly #limits: InspectorLimits;
   readonly #ca: readonly string[] | undefined;
   readonly #server: Server;
   readonly #tunnels = new WeakMap<object, Tunnel>();
   readonly #contexts = new Map<string, Promise<SecureContext>>();
 
-  constructor(authority: Certificate | undefined, limits: ProxyLimits, ca?: readonly string[]) {
+  constructor(authority: Certificate | undefined, limits: InspectorLimits, ca?: readonly string[]) {
     this.#authority = authority;
     this.#limits = limits;
     this.#ca = ca;
@@ -67,7 +72,9 @@ export class TunnelInspector {
   }
 
   async acceptTls(socket: Duplex, target: CheckedTarget, credentials: CurrentCredentials): Promise<void> {
-    const agent = new Agent({ keepAlive: true, maxSockets: 4, ...(this.#ca && { ca: [...this.#ca] }) });
+    const options = { keepAlive: true, maxSockets: 4, ...(this.#ca && { ca: [...this.#ca] }) };
+    const { connectMs } = this.#limits;
+    const agent = target.via ? proxiedHttpsAgent(target, connectMs, options) : new Agent(options);
     socket.once("close", () => agent.destroy());
     await this.#terminate(socket, { protocol: "https:", target, credentials, agent });
   }
@@ -105,6 +112,7 @@ export class TunnelInspector {
       credentials,
       path: request.url!,
       idleMs: this.#limits.idleMs,
+      connectMs: this.#limits.connectMs,
     });
   }
 

@@ -34,13 +34,17 @@ export async function runShell(
   },
 ): Promise<ShellRun> {
   // Imported lazily: commands that only read sessions start faster without it.
-  const { inheritedVariables, OwnedProcess, ProcessLedger } = await import("@tandem/claude-code");
+  const { inheritedVariables, OwnedProcess, ProcessLedger, sandboxedVariables } = await import("@tandem/claude-code");
   const ledger = new ProcessLedger(join(place.stateFolder, "processes"));
   const owned = new OwnedProcess(ledger, {
     command: "/bin/sh",
     args: ["-c", command, "sh", ...(place.words ?? [])],
     cwd: place.folder,
-    env: { ...inheritedVariables(place.hostVariables), ...place.variables, ...place.sandbox?.variables },
+    env: {
+      ...(place.sandbox ? sandboxedVariables : inheritedVariables)(place.hostVariables),
+      ...place.variables,
+      ...place.sandbox?.variables,
+    },
     sandbox: place.sandbox?.plan,
   });
   const child = owned.process;

@@ -55,7 +55,17 @@ beforeAll(async () => {
   await writeFile(join(root, "server/package.json"), "{}");
   await symlink(join(root, "server/lib/index.cjs"), join(root, "server/start.cjs"));
   settings = {
-    hostVariables: { PATH: process.env["PATH"] ?? "", HOME: join(root, "home") },
+    hostVariables: {
+      PATH: process.env["PATH"] ?? "",
+      HOME: join(root, "home"),
+      // Of this machine's network: its password must not be inside.
+      ...Object.fromEntries(
+        ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "all_proxy"].map((name) => [
+          name,
+          "http://ada:pass-of-proxy@127.0.0.1:9",
+        ]),
+      ),
+    },
     stateFolder: join(root, "state"),
     sandbox: { mode: "require" },
     openHosts: async () => ({
@@ -120,6 +130,7 @@ describe.skipIf(!wall.on)(`a local MCP server in its sandbox${wall.on ? "" : ` (
     expect(await server.run("cat a.txt; echo; echo $OWN_TOKEN; cat " + join(root, "extra/e"))).toBe(
       "mine\nown secret\nextra",
     );
+    expect(await server.run("env; cat /proc/*/environ 2>/dev/null | tr '\\0' '\\n'")).not.toContain("pass-of-proxy");
     expect(await server.run("touch a.txt new.txt")).toMatch(/failed: .*Read-only file system/s);
     expect(await server.run(`cat ${join(root, "home/.ssh/id")} ${join(root, "state/token")}`)).not.toContain("secret");
     expect(await server.run("ls /run/tandem; env | grep -c ANTHROPIC || true")).not.toContain("api.sock");

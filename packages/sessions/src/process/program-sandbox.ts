@@ -75,7 +75,8 @@ export async function openProgramSandbox(
       if (event) program.write([event]);
     },
   };
-  const sandbox = { mode: settings.sandbox?.mode ?? "off", ...program.network, ...(user && { user }) };
+  const { mode = "off", proxyNames = false } = settings.sandbox ?? {};
+  const sandbox = { mode, proxyNames, ...program.network, ...(user && { user }) };
   const network =
     choice.wall.socat === undefined
       ? NO_NETWORK

@@ -43,7 +43,10 @@ export async function openNetwork(
   const { credentials, variables } = await readCredentials(sandbox?.credentials ?? []);
   const owner = sandbox?.user && { owner: sandbox.user };
   const net = join(folder, "net.sock");
-  const egress = opened.use(await openEgress({ socket: net, ...rules, credentials, ...owner, ...sandbox?.internet }));
+  const proxy = { variables: hostVariables, byName: sandbox?.proxyNames ?? false };
+  const egress = opened.use(
+    await openEgress({ socket: net, ...rules, credentials, proxy, ...owner, ...sandbox?.internet }),
+  );
   const services = await Promise.all(
     (sandbox?.services ?? []).map(async ({ port, to }) => {
       const socket = join(folder, `${port}.sock`);

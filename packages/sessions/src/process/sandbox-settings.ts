@@ -16,6 +16,8 @@ export interface SandboxSettings {
   credentials?: readonly SandboxCredential[];
   /** The socket of the ssh agent, if sessions may use it. */
   sshAgent?: string;
+  /** The proxy of this machine's network gets names instead of addresses that were checked. */
+  proxyNames?: boolean;
   /** The OS user of the sessions' programs, if the server is root. */
   user?: { uid: number; gid: number };
   /** Replaces names, addresses and roots of the proxy, in tests. */

@@ -11,7 +11,7 @@ export function sandboxSettings(
   sandbox: Config["sandbox"],
   readSecret: (reference: string) => Promise<string>,
 ): SandboxSettings {
-  const { mode, hosts, mounts, services, ports, limits, credentials, sshAgent } = sandbox;
+  const { mode, hosts, mounts, services, ports, limits, credentials, sshAgent, proxyNames } = sandbox;
   const agent = env["SSH_AUTH_SOCK"];
   return {
     mode,
@@ -19,6 +19,7 @@ export function sandboxSettings(
     mounts: checkedMounts(env, "sandbox.mounts", mounts),
     services: services.map(({ port, to = port }) => ({ port, to })),
     ports,
+    proxyNames,
     limits: Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined)),
     credentials: credentials.map(({ host, header, variable, value }) => ({
       host,
