@@ -45,8 +45,9 @@ export class BenchSession {
     this.#events = events;
   }
 
-  static async follow(api: Anthropic, id: string): Promise<BenchSession> {
-    const stream = await api.beta.sessions.events.stream(id, {}, { signal: AbortSignal.timeout(DEADLINE_MS) });
+  static async follow(api: Anthropic, id: string, hasPreviews = false): Promise<BenchSession> {
+    const query = hasPreviews ? { event_deltas: ["agent.message" as const] } : {};
+    const stream = await api.beta.sessions.events.stream(id, query, { signal: AbortSignal.timeout(DEADLINE_MS) });
     return new BenchSession(api, id, stream[Symbol.asyncIterator]() as AsyncIterator<BetaManagedAgentsSessionEvent>);
   }
 

@@ -10,24 +10,34 @@ export interface Measured {
   bare: readonly BareSample[];
 }
 
-export function reportHead(command: string, otherCores: number, measured: readonly Measured[]): void {
+export interface Surroundings {
+  command: string;
+  /** As `tandem status` calls it. */
+  sandbox: string;
+  /** That other programs used meanwhile. */
+  otherCores: number;
+}
+
+export function reportHead({ command, sandbox, otherCores }: Surroundings, measured: readonly Measured[]): void {
   const day = new Date().toISOString().slice(0, 10);
   const machine = `${availableParallelism()} cores, ${process.platform} ${process.arch}, Node ${process.versions.node}`;
   const calls = measured.flatMap(({ bare }) => bare);
-  console.log(`\`${command}\`: ${machine}, ${day}. Other programs took ${Math.max(0, otherCores).toFixed(2)} cores.`);
+  console.log(`\`${command}\`: ${machine}, ${day}, sandbox ${sandbox}.`);
+  console.log(`Other programs took ${Math.max(0, otherCores).toFixed(2)} cores.`);
+  if (calls.length === 0) return;
+  const whole = quantile(
+    calls.map(({ wholeMs }) => wholeMs),
+    0.5,
+  );
   console.log(
-    `A bare call: ${count(median(calls))} ms to its first message, ${count(
-      quantile(
-        calls.map(({ wholeMs }) => wholeMs),
-        0.5,
-      ),
-    )} ms in all, ${cpu(calls)} s of CPU.\n`,
+    `A bare call: ${count(median(calls))} ms to its first message, ${count(whole)} ms in all, ${cpu(calls)} s of CPU.`,
   );
 }
 
 /** Ratios are to the bare calls of the same rounds. */
 export function reportRows(measured: readonly Measured[]): void {
-  console.log("| work | median | lowest to highest | × bare | CPU s | × bare | target | |");
+  if (measured.length === 0) return;
+  console.log("\n| work | median | lowest to highest | × bare | CPU s | × bare | target | |");
   console.log("|---|---|---|---|---|---|---|---|");
   for (const { measurement, samples, bare } of measured) {
     for (const [key, row] of Object.entries(measurement.rows)) {

@@ -1,8 +1,10 @@
 import { parseArgs } from "node:util";
+import { outcomeOf } from "../../apps/cli/src/testing/open-command.ts";
 import { othersCpuSeconds } from "../server/others-cpu.ts";
 import { approval } from "./approval.ts";
 import { commands, runCommand } from "./commands.ts";
 import { firstMessage } from "./first-message.ts";
+import { measureGrowth, reportGrowth } from "./growth-report.ts";
 import { liveSessions, storedSessions } from "./many-sessions.ts";
 import type { Measurement } from "./measurement.ts";
 import { resume } from "./resume.ts";
@@ -24,9 +26,12 @@ const MEASUREMENTS: Record<string, Measurement> = {
   commands,
 };
 
+const GROWTH = "growth";
+const NAMES = [...Object.keys(MEASUREMENTS), GROWTH];
+
 const USAGE = `npm run bench session [-- NAMES] [--rounds N] [--package FOLDER]
 
-Without names all of: ${Object.keys(MEASUREMENTS).join(", ")}. One alone: npm run bench session messages -- --rounds 3
+Without names all of: ${NAMES.join(", ")}. One alone: npm run bench session messages -- --rounds 3
 --rounds N        samples of every row; the median counts (default 5, after one for warm-up)
 --package FOLDER  a built package (default: builds the sources)
 
@@ -44,20 +49,25 @@ export async function run(args: string[]): Promise<void> {
       help: { type: "boolean", default: false },
     },
   });
-  const unknown = positionals.filter((name) => !(name in MEASUREMENTS));
+  const unknown = positionals.filter((name) => !NAMES.includes(name));
   if (unknown.length > 0 || values.help) {
     console.error(unknown.length > 0 ? `There is no measurement ${unknown.join(", ")}.\n\n${USAGE}` : USAGE);
     process.exitCode = 2;
     return;
   }
-  const names = Object.keys(MEASUREMENTS).filter((name) => positionals.length === 0 || positionals.includes(name));
+  const isWanted = (name: string): boolean => positionals.length === 0 || positionals.includes(name);
   await using stage = await setStage(values.package);
   const before = { others: othersCpuSeconds(), at: performance.now() };
   const measured = [];
-  for (const name of names) measured.push(await measure(name, MEASUREMENTS[name]!, stage, Number(values.rounds)));
+  for (const [name, measurement] of Object.entries(MEASUREMENTS)) {
+    if (isWanted(name)) measured.push(await measure(name, measurement, stage, Number(values.rounds)));
+  }
+  const growth = isWanted(GROWTH) ? await measureGrowth(stage) : [];
   const otherCores = (othersCpuSeconds() - before.others) / ((performance.now() - before.at) / 1_000);
-  reportHead(["npm run bench session", ...args].join(" "), otherCores, measured);
+  const command = ["npm run bench session", ...args].join(" ");
+  reportHead({ command, sandbox: await sandboxState(stage), otherCores }, measured);
   reportRows(measured);
+  reportGrowth(growth);
 }
 
 async function measure(name: string, measurement: Measurement, stage: Stage, wanted: number) {
@@ -77,4 +87,11 @@ async function measure(name: string, measurement: Measurement, stage: Stage, wan
     for (const [key, sample] of Object.entries(found)) (samples[key] ??= []).push(sample!);
   }
   return { measurement, samples, bare };
+}
+
+async function sandboxState(stage: Stage): Promise<string> {
+  await using machine = await stage.machine();
+  const child = machine.start(["status"]);
+  child.stdin?.end();
+  return /^sandbox +(.*)$/m.exec((await outcomeOf(child)).stdout)?.[1] ?? "unknown";
 }

@@ -29,18 +29,19 @@ export const turns: Measurement<"turns"> = {
     }
     return {
       async round() {
-        let [done, isOver] = [0, false];
+        let done = 0;
+        const over = new AbortController();
         const before = treeCpuSeconds(server.child.pid);
         const from = performance.now();
         const talks = sessions.map(async (session) => {
-          while (!isOver) {
+          while (!over.signal.aborted) {
             await session.say("Wait.");
             await session.until("session.status_idle");
-            if (!isOver) done += 1;
+            if (!over.signal.aborted) done += 1;
           }
         });
         await Promise.race([sleep(SECONDS * 1_000), Promise.all(talks)]);
-        isOver = true;
+        over.abort();
         const value = (done / (performance.now() - from)) * 1_000;
         const cpuSeconds = (treeCpuSeconds(server.child.pid) - before) / done;
         await Promise.all(talks);
