@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,6 +15,7 @@ const REFRESH_BEFORE_MS = 4.5 * 60_000;
 const REFRESH_MS = 30_000;
 /** After a failed refresh, requests go on with the token as it is for this long. */
 const RETRY_AFTER_MS = 30_000;
+const RENEWAL_POLL_MS = 100;
 
 /** A stored login without its refresh token, which Tandem never reads. */
 const storedLogin = z.object({
@@ -49,6 +51,52 @@ export async function readLogin(place: LoginPlace): Promise<StoredLogin> {
   return (await readStored(place)) ?? missing();
 }
 
+/** Renewals by rejected token, so that each token is renewed once, whichever session met the rejection first. */
+const renewals = new Map<string, Promise<boolean>>();
+const MAX_RENEWALS = 20;
+
+/**
+ * The API rejected this access token, although it has not expired: it was revoked. Returns whether another one is stored now.
+ * A token is renewed once.
+ */
+export async function renewLogin(place: LoginPlace, rejected: string): Promise<boolean> {
+  const isRenewed = async (): Promise<boolean> => {
+    const login = await readStored(place);
+    return login?.kind === "subscription" && login.accessToken !== rejected;
+  };
+  if (await isRenewed()) return true;
+  const key = createHash("sha256").update(rejected).digest("hex");
+  const known = renewals.get(key);
+  if (known) return known;
+  if (renewals.size >= MAX_RENEWALS) renewals.delete(renewals.keys().next().value!);
+  const renewal = askOutside(place, isRenewed).then(isRenewed);
+  renewals.set(key, renewal);
+  return renewal;
+}
+
+/**
+ * Claude Code refreshes a token that the API rejects, under its own lock, but only when it sends a request to the model: the
+ * smallest one, ended as soon as the new token is stored. Never rejects.
+ */
+async function askOutside(place: LoginPlace, isDone: () => Promise<boolean>): Promise<void> {
+  const ended = new AbortController();
+  const { args, options } = commandOf(place, [
+    "--print",
+    "--no-session-persistence",
+    "--model",
+    "haiku",
+    "--tools",
+    "",
+    "--max-turns",
+    "1",
+    "OK",
+  ]);
+  const asked = promisify(execFile)(place.executable, args, { ...options, signal: ended.signal }).catch(() => {});
+  const watch = setInterval(() => void isDone().then((done) => done && ended.abort()), RENEWAL_POLL_MS);
+  await asked;
+  clearInterval(watch);
+}
+
 function missing(): never {
   throw new LlmError("not_logged_in", "There is no Claude Code login in the file that Tandem reads.");
 }
@@ -80,12 +128,19 @@ function refreshOnce(place: LoginPlace): Promise<void> {
  * `claude auth status` refreshes a token that is about to expire, under Claude Code's own lock and without a model request. Tandem
  * never sees the refresh token. Never rejects: the API refuses an expired token, which the session reports.
  */
-async function refreshLogin({ credential, executable, hostVariables }: LoginPlace): Promise<void> {
+async function refreshLogin(place: LoginPlace): Promise<void> {
+  const { args, options } = commandOf(place, ["auth", "status", "--json"]);
+  await promisify(execFile)(place.executable, args, options).catch(() => {});
+}
+
+/** A Claude Code process outside of the sandbox, with no settings of the user. */
+function commandOf({ credential, hostVariables }: LoginPlace, args: readonly string[]) {
   const variables = childVariables(hostVariables, credential, credential.configDir);
   const settings = JSON.stringify({ apiKeyHelper: "", env: overridingVariables(variables, credential) });
-  const args = ["--setting-sources", "", "--settings", settings, "auth", "status", "--json"];
-  const options = { env: variables, cwd: tmpdir(), timeout: REFRESH_MS, killSignal: "SIGKILL" } as const;
-  await promisify(execFile)(executable, args, options).catch(() => {});
+  return {
+    args: ["--setting-sources", "", "--settings", settings, ...args],
+    options: { env: variables, cwd: tmpdir(), timeout: REFRESH_MS, killSignal: "SIGKILL" as const },
+  };
 }
 
 const homeOf = ({ hostVariables }: LoginPlace): string => hostVariables["HOME"] ?? "";

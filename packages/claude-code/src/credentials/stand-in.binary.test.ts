@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { madeUpLogin } from "@tandem/rehearsal";
+import { always, madeUpLogin, text, unauthorized } from "@tandem/rehearsal";
 import { expect, test } from "vitest";
 import { findExecutable } from "../executable.ts";
 import { setStage, type Stage } from "../testing/claude-stage.ts";
@@ -35,7 +35,7 @@ test("Claude Code outside refreshes a token that is about to expire, once for al
   const [one, two] = await Promise.all([standIn.upstream(), standIn.upstream()]);
   const stored = JSON.parse(await readFile(login.file, "utf8")).claudeAiOauth.accessToken;
   expect(one.headers["authorization"]).toBe(`Bearer ${stored}`);
-  expect(two).toEqual(one);
+  expect(two.headers).toEqual(one.headers);
   expect(refreshes(stage)).toHaveLength(1);
 });
 
@@ -44,6 +44,30 @@ test("a refused refresh: requests report a missing login instead of sending an e
   const standIn = await makeStandIn(stage.login, place(stage));
   await madeUpLogin(stage.configDir, { expiresAt: new Date(Date.now() - 60_000) });
   await expect(standIn.upstream()).rejects.toMatchObject({ code: "not_logged_in" });
+  expect(refreshes(stage)).toHaveLength(1);
+});
+
+test("a token that was revoked before its end: Claude Code outside renews it, once for all requests", async () => {
+  await using stage = await setStage();
+  const { accessToken, file } = await madeUpLogin(stage.configDir);
+  const standIn = await makeStandIn(stage.login, place(stage));
+  stage.rehearsal.use([
+    always(({ headers }) => (headers.authorization === `Bearer ${accessToken}` ? unauthorized() : text("OK"))),
+  ]);
+  const [one, two] = await Promise.all([standIn.upstream(), standIn.upstream()]);
+  expect(await Promise.all([one.renew!(), two.renew!()])).toEqual([true, true]);
+  const stored = JSON.parse(await readFile(file, "utf8")).claudeAiOauth.accessToken;
+  expect(stored).not.toBe(accessToken);
+  expect((await standIn.upstream()).headers).toEqual({ authorization: `Bearer ${stored}` });
+  expect(refreshes(stage)).toHaveLength(1);
+});
+
+test("a revoked login that cannot be renewed is asked for once", async () => {
+  await using stage = await setStage([], { refresh: "invalid_grant" });
+  const standIn = await makeStandIn(stage.login, place(stage));
+  stage.rehearsal.use([always(unauthorized())]);
+  const { renew } = await standIn.upstream();
+  expect([await renew!(), await renew!()]).toEqual([false, false]);
   expect(refreshes(stage)).toHaveLength(1);
 });
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Credential } from "../credential.ts";
-import { readLogin, type LoginPlace, type StoredLogin } from "./login-token.ts";
+import { readLogin, renewLogin, type LoginPlace, type StoredLogin } from "./login-token.ts";
 
 const API = "https://api.anthropic.com";
 /** Claude Code checks the form of some credentials. */
@@ -16,13 +16,20 @@ const LIFETIME_MS = 365 * 24 * 60 * 60 * 1_000;
  */
 const KEPT = new Set(["plans", "tasks", "todos", "file-history"]);
 
+interface Upstream {
+  baseUrl: string;
+  headers: Record<string, string>;
+  /** After the API rejected these headers: whether there are others now. */
+  renew?: () => Promise<boolean>;
+}
+
 /** A credential without value for a sandboxed process, and the address and headers that replace it outside. */
 export interface StandIn {
   credential: Credential;
   /** What the process sends instead of the credential. Another one for each process, and worthless outside of its sandbox. */
   secret: string;
   /** Read for each request, because the token of a login changes. */
-  upstream(): Promise<{ baseUrl: string; headers: Record<string, string> }>;
+  upstream(): Promise<Upstream>;
   /** Whether requests go to Anthropic's own API. */
   isFirstParty: boolean;
 }
@@ -45,7 +52,13 @@ export async function makeStandIn(
       return fixed({ type: "oauth_token", token }, API, bearer(credential.token));
     case "login": {
       const login = await readLogin({ ...place, credential });
-      const upstream = async () => ({ baseUrl: API, headers: headersOf(await readLogin({ ...place, credential })) });
+      const at = { ...place, credential };
+      const upstream = async (): Promise<Upstream> => {
+        const current = await readLogin(at);
+        if (current.kind === "console") return { baseUrl: API, headers: { "x-api-key": current.key } };
+        const { accessToken } = current;
+        return { baseUrl: API, headers: bearer(accessToken), renew: () => renewLogin(at, accessToken) };
+      };
       if (login.kind === "console") return { ...fixed({ type: "api_key", key }, API, {}), upstream };
       await writeLogin(configDir, login, token);
       return { credential: { type: "login", configDir }, secret: token, upstream, isFirstParty: true };
@@ -65,9 +78,6 @@ const fixed = (
 });
 
 const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
-
-const headersOf = (login: StoredLogin): Record<string, string> =>
-  login.kind === "console" ? { "x-api-key": login.key } : bearer(login.accessToken);
 
 /** With a login file, Claude Code knows the plan and its limits. It has no refresh token, so it never refreshes. */
 async function writeLogin(

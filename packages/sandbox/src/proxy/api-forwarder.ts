@@ -17,6 +17,8 @@ export interface ApiUpstream {
   baseUrl: string;
   /** Replace the client's. `anthropic-beta` is added to the client's. */
   headers: Readonly<Record<string, string>>;
+  /** Called when the API rejects these headers. Returns whether there are others now. */
+  renew?: () => Promise<boolean>;
 }
 
 /** The tokens of one request, whether Claude Code or a program of the agent made it. */
@@ -102,6 +104,11 @@ export class ApiForwarder implements Disposable {
     response.once("close", () => sent.destroy());
     if (response.destroyed) return void sent.destroy();
     const answer = await this.#send(request, sent);
+    if (answer.statusCode === 401 && (await upstream.renew?.())) {
+      answer.destroy();
+      // The body has been sent and is gone. Claude Code repeats the request, which then gets the new credential.
+      throw new ApiError(503, "The login was renewed. Try again.");
+    }
     await this.#return(answer, response, secretsOf(upstream.headers), operation === "create");
   }
 

@@ -296,3 +296,35 @@ test("before each request to the model, but not for other routes, a limit is ask
   const models = "GET /v1/models HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
   expect(statusOf(await rawExchange(gateway.socket, models))).toBe(200);
 });
+
+test("a rejected credential is renewed once; the client repeats its request, and a second rejection reaches it", async () => {
+  await using scratch = new Scratch();
+  const [renewed, valid] = ["token-renewed", new Set<string>()];
+  let token = "token-revoked";
+  let renewals = 0;
+  const stage = await openGatewayStage(
+    scratch,
+    (request, response) => {
+      const isValid = valid.has(request.headers.authorization ?? "");
+      request.resume().once("end", () => response.writeHead(isValid ? 200 : 401).end("{}"));
+    },
+    {
+      upstream: async () => ({
+        baseUrl: stage.baseUrl,
+        headers: { authorization: token },
+        renew: async () => {
+          renewals += 1;
+          if (token === renewed) return false;
+          token = renewed;
+          return true;
+        },
+      }),
+    },
+  );
+  const ask = async () => statusOf(await rawExchange(stage.gateway.socket, post()));
+  expect(await ask()).toBe(503);
+  expect(await ask()).toBe(401);
+  valid.add(renewed);
+  expect(await ask()).toBe(200);
+  expect(renewals).toBe(2);
+});
