@@ -6,7 +6,7 @@ import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
 
 let stage: JudgeStage;
 beforeAll(async () => {
-  stage = await setJudgeStage();
+  stage = await setJudgeStage({ engine: () => ({ sandbox: { mode: "off" } }) });
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 

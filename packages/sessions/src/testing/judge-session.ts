@@ -61,7 +61,9 @@ function afterTheEnd(events: readonly LoggedEvent[]): string[] {
 function usage(events: readonly LoggedEvent[], counted: number): string[] {
   const requests = new Map<string, number>();
   for (const { event } of events) {
-    if (event.type !== "span.model_request_end" || !event.tandem.model) continue;
+    // In a sandbox, a request that an interrupt cut off is known to its proxy only.
+    const isRequest = event.type === "span.model_request_end" || event.type === "tandem.side_request";
+    if (!isRequest || !event.tandem.model) continue;
     requests.set(event.tandem.message_id ?? event.id, event.model_usage.output_tokens);
   }
   const total = [...requests.values()].reduce((sum, tokens) => sum + tokens, 0);

@@ -18,7 +18,11 @@ beforeAll(async () => {
     engine: ({ url }) => {
       const provider = { backend: "anthropic", anthropic: { baseUrl: url } };
       const { llm } = configSchema.parse({ llm: { provider } });
-      return { messages: () => createMessagesProxy(llm, { readSecret: async () => "made-up" }) };
+      // The table shows a machine without a sandbox.
+      return {
+        sandbox: { mode: "off" },
+        messages: () => createMessagesProxy(llm, { readSecret: async () => "made-up" }),
+      };
     },
   });
   outcomes = await runSweep({ ...stage, finished: await finishedSession() }, allProbes);
