@@ -58,7 +58,7 @@ export function turnError(
   });
 }
 
-/** Claude Code's message for an expired login whose refresh was rejected. It then erases the login. */
+/** The message of Claude Code, or of the sandbox's proxy, for an expired login whose refresh was rejected. It then erases the login. */
 const RENEWAL_REFUSED = /could not be refreshed|session expired/i;
 const LOG_IN_AGAIN = "Log in again with `tandem login`. Sessions on this login then continue with the next message.";
 
@@ -70,7 +70,8 @@ function refine(
   code: LlmErrorCode,
   { status, text, stopReason }: { status: number | undefined; text: string; stopReason: string | null },
 ): LlmErrorCode {
-  if (code === "auth_rejected" && status === undefined && (NO_LOGIN.test(text) || RENEWAL_REFUSED.test(text)))
+  // In a sandbox, the proxy of the API answers for a login that is gone.
+  if (code === "auth_rejected" && (RENEWAL_REFUSED.test(text) || (status === undefined && NO_LOGIN.test(text))))
     return "not_logged_in";
   if (code === "server_error" && status === 529) return "overloaded";
   if (code === "server_error" && status === undefined && NETWORK_TROUBLE.test(text)) return "network";

@@ -98,7 +98,7 @@ async function askOutside(place: LoginPlace, isDone: () => Promise<boolean>): Pr
 }
 
 function missing(): never {
-  throw new LlmError("not_logged_in", "There is no Claude Code login in the file that Tandem reads.");
+  throw new LlmError("not_logged_in", "The login of Claude Code is missing, or could not be refreshed.");
 }
 
 const isExpiring = (expiresAt: unknown): boolean => {

@@ -91,10 +91,7 @@ export class ApiForwarder implements Disposable {
   }
 
   async #exchange(request: IncomingMessage, response: ServerResponse, operation: ApiOperation): Promise<void> {
-    const upstream = await this.#options.upstream().catch((error: unknown) => {
-      // Claude Code would retry a 5xx for minutes.
-      throw new ApiError(401, error instanceof TandemError ? error.message : "The credential cannot be read.");
-    });
+    const upstream = await this.#upstream();
     const sent = openRequest(request, upstream, this.#agents);
     this.#open.add(sent);
     sent.once("close", () => this.#open.delete(sent));
@@ -104,12 +101,22 @@ export class ApiForwarder implements Disposable {
     response.once("close", () => sent.destroy());
     if (response.destroyed) return void sent.destroy();
     const answer = await this.#send(request, sent);
-    if (answer.statusCode === 401 && (await upstream.renew?.())) {
-      answer.destroy();
+    if (answer.statusCode === 401 && upstream.renew) {
       // The body has been sent and is gone. Claude Code repeats the request, which then gets the new credential.
-      throw new ApiError(503, "The login was renewed. Try again.");
+      if (await upstream.renew()) throw new ApiError(503, "The login was renewed. Try again.");
+      // A refused renewal erases the login, which is what the user has to know.
+      await this.#upstream();
     }
     await this.#return(answer, response, secretsOf(upstream.headers), operation === "create");
+  }
+
+  async #upstream(): Promise<ApiUpstream> {
+    try {
+      return await this.#options.upstream();
+    } catch (error) {
+      // Claude Code would retry a 5xx for minutes.
+      throw new ApiError(401, error instanceof TandemError ? error.message : "The credential cannot be read.");
+    }
   }
 
   async #send(request: IncomingMessage, sent: ClientRequest): Promise<IncomingMessage> {
