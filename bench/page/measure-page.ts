@@ -23,6 +23,8 @@ const SECONDS = 8;
 const KEYS = "every entry is checked.";
 const WHEEL_STEPS = 40;
 const WHEEL_PX = 600;
+/** Less than any part of the session is high on average. */
+const LEAST_PART_PX = 50;
 const THROTTLE = 4;
 const DEADLINE_MS = 180_000;
 const REST_MS = 2_000;
@@ -66,7 +68,7 @@ export async function measurePage(
     if (variant.isPhone) await devtools.send("Emulation.setCPUThrottlingRate", { rate: THROTTLE });
     const load = loadavg()[0]!;
     const address = `${url}/sessions/${session}${variant.isWhole ? `?part=${first}` : ""}`;
-    const opened = await open(page, address, variant);
+    const opened = await open(page, address, variant, parts);
     const visits = variant.isPhone ? {} : await visit(address, { ...task, ...viewport, link: links[1] });
     const streaming = await profiled(devtools, task.profile, () => stream(page, devtools, server));
     const heapMb = await heap(devtools);
@@ -118,18 +120,18 @@ async function visit(
 }
 
 /** Opens the session, and waits until nothing happens any more. */
-async function open(page: Page, address: string, { isWhole }: Variant): Promise<Figures> {
+async function open(page: Page, address: string, { isWhole }: Variant, parts: number): Promise<Figures> {
   await page.goto(address);
   const firstRows = z.number().parse(await page.evaluate("probe.firstRows"));
-  // Of the whole session, the first part stands at the very beginning, marked, once all before the end has been read.
-  if (isWhole) await page.locator("[role=log] [data-index='0'][aria-current]").waitFor();
+  const linkedPart = isWhole ? z.number().parse(await page.evaluate("probe.linkedPart")) : 0;
+  if (isWhole) await page.evaluate(`probe.allRead(${parts * LEAST_PART_PX})`);
   const ready = z.number().parse(await page.evaluate("probe.painted()"));
   await page.waitForTimeout(1_500);
   const long = tasks.parse(await page.evaluate("probe.tasks"));
   const ends = long.map(({ startTime, duration }) => startTime + duration);
   return {
     firstRowsWithTools: firstRows,
-    ...(isWhole && { allRead: ready }),
+    ...(isWhole && { linkedPart, allRead: ready }),
     interactive: Math.max(isWhole ? ready : firstRows, ...ends),
     longestTaskAtLoad: Math.max(0, ...long.map(({ duration }) => duration)),
   };

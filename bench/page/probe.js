@@ -70,12 +70,21 @@
 
     /** When the first rows were painted, and the rows of that moment; by the page's own clock, from its navigation. */
     firstRows: firstFrame(() => rows().length > 0),
+    /** Likewise, when the first of all rows was there, marked as the one that the link names. */
+    linkedPart:
+      location.search === ""
+        ? undefined
+        : firstFrame(() => document.querySelector("[role=log] [data-index='0'][aria-current]") !== null),
     /** Likewise, of a page that has nothing but words. */
     firstWords: firstFrame(() => document.body?.textContent !== ""),
 
     /** Resolves with the first frame that shows the end of the conversation; or a word of the answer that streams. */
     async atEnd() {
       while (distance() >= 48) await painted();
+    },
+    /** Resolves when the list has this height: what is missing between a linked part and the end comes in one go. */
+    async allRead(height) {
+      while (log().scrollHeight < height) await painted();
     },
     async streaming() {
       while (lastMark() < 0) await painted();
