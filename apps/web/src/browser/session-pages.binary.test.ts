@@ -3,6 +3,7 @@ import { testChanges } from "./testing/suites/changes.ts";
 import { testComposer } from "./testing/suites/composer.ts";
 import { testLateJoin } from "./testing/suites/late-join.ts";
 import { testSessionLifecycle } from "./testing/suites/session-lifecycle.ts";
+import { testWorkflows } from "./testing/suites/workflows.ts";
 import { browserPath, startPageStage, type PageStage } from "./testing/page-stage.ts";
 
 // The suites share one server, one Chromium and one window: a start of each takes seconds.
@@ -26,5 +27,8 @@ describe.skipIf(browserPath === undefined)("the pages of a session", () => {
   });
   describe("composer and notifications", () => {
     testComposer(shared);
+  });
+  describe("workflows", () => {
+    testWorkflows(shared);
   });
 });

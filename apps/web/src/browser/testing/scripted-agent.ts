@@ -36,6 +36,13 @@ const reply = (...content: Block[]): Reply => ({ type: "message", content, optio
 const words = (text: string): Block => ({ type: "text", text });
 const thought = (thinking: string): Block => ({ type: "thinking", thinking, signature: "made-up" });
 const call = (name: string, input: object): Block => ({ type: "tool_use", name, input });
+const refused = (message: string): Fault => ({
+  type: "error",
+  status: 400,
+  errorType: "invalid_request_error",
+  headers: {},
+  message,
+});
 const says = (text: string): Reply => reply(words(text));
 const runs = (command: string, description = "Try it"): Reply => reply(call("Bash", { command, description }));
 const slowly = (step: Reply, tokenMs: number): Reply => ({ ...step, options: { pace: { tokenMs } } });
@@ -79,6 +86,12 @@ const QUESTIONS = [
 
 /** Numbered words make lost and repeated text visible. */
 const COUNTED = Array.from({ length: 120 }, (_, at) => `word${at + 1}`).join(" ");
+
+const WORKFLOW = `export const meta = { name: "review", description: "Reviews parts", phases: [{ title: "Scan" }, { title: "Judge" }] };
+phase("Scan");
+await parallel(["LEAF-ONE", "LEAF-TWO"].map((name) => () => agent(name, { label: name.toLowerCase() })));
+phase("Judge");
+return await agent("LEAF-JUDGE", { label: "judge" });`;
 
 const SCENES: Readonly<Record<string, readonly Step[]>> = {
   "Reach a host": [runs("curl -sS -m 20 https://refused.example.com/; true"), says("It was refused.")],
@@ -150,13 +163,7 @@ const SCENES: Readonly<Record<string, readonly Step[]>> = {
     () =>
       existsSync(join(gates, "credit"))
         ? says("It went well this time.")
-        : {
-            type: "error",
-            status: 400,
-            errorType: "invalid_request_error",
-            headers: {},
-            message: "Your credit balance is too low to access the Anthropic API.",
-          },
+        : refused("Your credit balance is too low to access the Anthropic API."),
   ],
   "And after that": [says("That came after.")],
   "Commit it here": [
@@ -173,6 +180,11 @@ const SCENES: Readonly<Record<string, readonly Step[]>> = {
   ],
   "Write it down here": [runs("echo Here. > here.md"), says("Written down.")],
   "Count the words": [slowly(says(COUNTED), 60)],
+  "Use a workflow": [reply(call("Workflow", { script: WORKFLOW })), says("The workflow runs.")],
+  "LEAF-ONE": [says("One is good.")],
+  // Claude Code may retry.
+  "LEAF-TWO": Array.from({ length: 5 }, (): Step => () => refused("No such part.")),
+  "LEAF-JUDGE": [held("judge", says("All is well."))],
   "Be hostile": [
     reply(
       thought(HOSTILE_TEXT),
