@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe } from "vitest";
-import { testAccessibility } from "./testing/suites/accessibility.ts";
+import { testContextAccessibility } from "./testing/suites/context-accessibility.ts";
 import { testDatabases } from "./testing/suites/databases.ts";
 import { testMetrics } from "./testing/suites/metrics.ts";
 import { testProposals } from "./testing/suites/proposals.ts";
@@ -18,7 +18,7 @@ describe.skipIf(browserPath === undefined)("the page of a project with a context
 
   // First: it expects open proposals.
   describe("accessibility", () => {
-    testAccessibility(shared);
+    testContextAccessibility(shared);
   });
   // Before the proposals: undoing one removes a page that a metric names.
   describe("metrics", () => {

@@ -1,13 +1,11 @@
-import type { BrowserContextOptions, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SETTINGS_PAGES } from "../../../settings/settings-pages.ts";
-import { accessibilityViolations, overflow } from "../accessibility-violations.ts";
+import { NOTHING, SCREENS, Walk, type Places } from "../accessibility-walk.ts";
 import type { PageStage } from "../page-stage.ts";
 
 let stage: PageStage;
-const NOTHING = /^(Page|Session) not found$/;
-/** Pages to check: their path, and a text that shows that they have loaded. */
-let places: Record<string, [path: string, ready: string | RegExp]>;
+let places: Places;
 
 /** Creates sessions in every state, so that no page is empty. */
 async function createSessions(): Promise<void> {
@@ -36,12 +34,6 @@ async function createSessions(): Promise<void> {
   await stage.send(looked, "Change the notes");
   await isThere(looked, "Four.");
   await stage.api("/v1/rules", { action: "ask", tool: "Bash", pattern: "git push *", scope: "user", reason: "Ours" });
-  const proposal = (await stage.api<{ data: { id: string; title: string }[] }>("/v1/proposals?limit=10")).data.find(
-    ({ title }) => title === "Ingest of docs",
-  );
-  const job = (await stage.api<{ data: { id: string; kind: string }[] }>("/v1/jobs?limit=5")).data.find(
-    ({ kind }) => kind === "scan",
-  );
   places = {
     "all sessions": ["/", "Needs you"],
     "archived sessions": ["/?archived=true", "Run something"],
@@ -57,33 +49,6 @@ async function createSessions(): Promise<void> {
     "no two sessions": ["/compare", "Choose two sessions"],
     "what waits": ["/inbox", /Allow once|Approve plan|Which colours/],
     "what was decided": ["/inbox?view=decided", "echo first-run"],
-    "what is known": ["/context", "Needs a decision"],
-    "what was searched": ["/context?q=refund", "Refunds"],
-    "nothing found": ["/context?q=zzzzzz", "No results"],
-    wiki: ["/context/wiki", "Active customer"],
-    "a page": ["/context/wiki/refunds", /refunds\.md/],
-    tables: ["/context/tables", "addresses"],
-    "a table": ["/context/tables/shop/main.orders", "handled_by"],
-    "a join graph": ["/context/graph/shop/main.orders", /7 tables/],
-    "all tables as a graph": ["/context/graph", /10 tables/],
-    metrics: ["/context/metrics", "Late orders"],
-    "a metric": ["/context/metrics/shop/order_value", "revenue / orders"],
-    "a broken metric": ["/context/metrics/shop/late_orders", "This metric cannot be used"],
-    "a query of metrics": ["/context/metrics/query?metrics=revenue,orders&by=time.month", /^\d+ rows in/],
-    "a query as a table": ["/context/metrics/query?metrics=revenue&by=customer.country&view=table", /^\d+ rows in/],
-    "a query with filters": [
-      `/context/metrics/query?metrics=orders&where=${encodeURIComponent('[{"field":"order.status","op":"in","values":["open"]},{"field":"time","last":{"count":3,"unit":"month"}}]')}`,
-      "Choose values",
-    ],
-    "a refused query": ["/context/metrics/query?metrics=customers&by=order.status", /^Refused/],
-    SQL: ["/context/sql", "History"],
-    "a new source": ["/context/sources/new", "Save is available after a successful test."],
-    proposals: ["/context/proposals", "Ingest of docs"],
-    "a proposal": [`/context/proposals/${proposal!.id}`, "Who is an active customer?"],
-    memory: ["/context/memory", "Remember this"],
-    jobs: ["/context/jobs", /ingest/i],
-    "a job": [`/context/jobs/${job!.id}`, /tables/i],
-    sources: ["/context/sources", "Databases"],
     ...Object.fromEntries(
       SETTINGS_PAGES.map(({ name, label }) => [`settings: ${label}`, [`/settings/${name}`, label]] as const),
     ),
@@ -127,80 +92,10 @@ const panels: Record<string, string> = {
   "with another input": "Edit …",
 };
 
-const PHONE = { width: 390, height: 844 };
-/** The theme of the n-th page. The colours are the same everywhere, so each theme on half of the pages finds most faults. */
-type Theme = (n: number) => "light" | "dark";
-interface Screen {
-  options: BrowserContextOptions;
-  theme: Theme;
-}
-const screens: Record<string, Screen> = {
-  "a desk and a narrow window": { options: {}, theme: (n) => (n % 2 === 0 ? "light" : "dark") },
-  // Repeat every page and dialog.
-  ...(inject("soak") && {
-    "the other themes": { options: {}, theme: (n) => (n % 2 === 0 ? "dark" : "light") },
-    "a phone": { options: { viewport: PHONE, hasTouch: true, isMobile: true }, theme: () => "dark" },
-  }),
-};
-
-/** Walks through pages in a window of its own, and collects all violations instead of stopping at the first. */
-class Walk {
-  readonly page: Page;
-  readonly #theme: Theme;
-  readonly #found: Record<string, string[]> = {};
-  #looked = 0;
-
-  constructor(page: Page, theme: Theme) {
-    this.page = page;
-    this.#theme = theme;
-  }
-
-  async look(name: string): Promise<void> {
-    const { page } = this;
-    const size = page.viewportSize()!;
-    const colorScheme = this.#theme(this.#looked++);
-    await page.emulateMedia({ colorScheme });
-    const here = await accessibilityViolations(page);
-    await page.setViewportSize(PHONE);
-    here.push(...(await overflow(page)).map((violation) => `in a narrow window, ${violation}`));
-    await page.setViewportSize(size);
-    if (here.length > 0) this.#found[`${name}, ${colorScheme}`] = here;
-  }
-
-  async go(name: string): Promise<void> {
-    const { page } = this;
-    const [path, ready] = places[name]!;
-    // Navigate like a link, through an empty page. A full page load per path takes ten times as long.
-    const nothing = page.getByText(NOTHING);
-    await page.evaluate(`history.pushState(null, "", "/nowhere/at-all")`);
-    await nothing.waitFor();
-    await page.evaluate(`history.pushState(null, "", ${JSON.stringify(path)})`);
-    if (ready !== NOTHING) await nothing.waitFor({ state: "detached" });
-    await page.locator("#main h1:visible").first().waitFor();
-    await page.locator("#main").getByText(ready).filter({ visible: true }).first().waitFor();
-  }
-
-  async visit(name: string): Promise<void> {
-    const isThere = await this.go(name).then(
-      () => true,
-      () => false,
-    );
-    if (isThere) await this.look(name);
-    else this.#found[name] = [`It does not say ${places[name]![1]}.`];
-  }
-
-  /** What was found, and errors of the page. Browsers log 4xx responses as errors; the page shows them itself. */
-  get violations(): Record<string, string[]> {
-    const isOurs = (text: string): boolean => !/status of 40[014]|ERR_FAILED|dynamically imported/.test(text);
-    const errors = stage.pageErrors().filter(isOurs);
-    return { ...this.#found, ...(errors.length > 0 && { errors }) };
-  }
-}
-
 const isOf = (...paths: RegExp[]): string[] =>
   Object.keys(places).filter((name) => paths.some((path) => path.test(places[name]![0])));
 
-/** See `context-pages.extended.test.ts`. Several tests, because one would take longer than a test may. */
+/** See `accessibility.extended.test.ts`. Several tests, because one would take longer than a test may. */
 export function testAccessibility(shared: () => PageStage): void {
   beforeAll(async () => {
     stage = shared();
@@ -208,14 +103,8 @@ export function testAccessibility(shared: () => PageStage): void {
   });
   afterAll(() => stage.reset());
 
-  describe.each(Object.entries(screens))("accessible and fitting the screen: %s", (_, { options, theme }) => {
-    const walk = async (steps: (walk: Walk) => Promise<void>): Promise<Record<string, string[]>> => {
-      // Without transitions, colours are final at once.
-      const made = new Walk(await stage.openOwn({ reducedMotion: "reduce", ...options }), theme);
-      await steps(made);
-      await made.page.context().close();
-      return made.violations;
-    };
+  describe.each(Object.entries(SCREENS))("accessible and fitting the screen: %s", (_, screen) => {
+    const walk = (steps: (made: Walk) => Promise<void>) => Walk.take(stage, places, screen, steps);
 
     test("sessions, the inbox and pages that do not exist", async () => {
       const violations = await walk(async (made) => {
@@ -225,13 +114,6 @@ export function testAccessibility(shared: () => PageStage): void {
         await made.page.goto(`${stage.url}/inbox`);
         await made.page.getByText("The page has been updated").waitFor();
         await made.look("a page that broke");
-      });
-      expect(violations).toEqual({});
-    });
-
-    test("the context", async () => {
-      const violations = await walk(async (made) => {
-        for (const name of isOf(/^\/context/)) await made.visit(name);
       });
       expect(violations).toEqual({});
     });
