@@ -15,8 +15,8 @@ export interface AuditLog {
     notes: readonly AuditNote[],
     read?: { session: SessionId; after: number; to: number },
   ): Promise<AuditEntry[] | undefined>;
-  /** Sequence number up to which a session's log has been audited; 0 at first. */
-  cursor(session: SessionId): Promise<number>;
+  /** Sequence number after which a session's log has not been audited yet, 0 at first, and that of its last event. */
+  cursor(session: SessionId): Promise<{ after: number; head: number }>;
   /** Sessions with events that have not been audited yet. */
   behind(limit: number): Promise<SessionId[]>;
   head(): Promise<AuditHead>;

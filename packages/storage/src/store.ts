@@ -111,6 +111,8 @@ export interface EventLog {
     entries: readonly { thread: ThreadId | null; event: SessionEvent }[],
     with_?: {
       session?: SessionChange;
+      /** The row after that change, of a writer that has written every change under this lease: saves reading it. */
+      row?: SessionRow;
       taken?: readonly string[];
       threads?: readonly ThreadRow[];
       /** Besides those of the events. */

@@ -28,6 +28,8 @@ export interface StageMember {
 
 /** One Postgres and one queue, with any number of fleet members, each with its own home and port. */
 export interface FleetStage extends AsyncDisposable {
+  /** The URL of the database. */
+  database: string;
   rehearsal: Rehearsal;
   /** The folder of `env_local` sessions, for all processes of a machine. */
   folderOf(machine: string): string;
@@ -37,11 +39,12 @@ export interface FleetStage extends AsyncDisposable {
   ): Promise<StageMember>;
 }
 
-export async function setFleetStage(): Promise<FleetStage> {
+/** `settings` are options of the Postgres server. */
+export async function setFleetStage(settings: readonly string[] = []): Promise<FleetStage> {
   const root = await mkdtemp(join(tmpdir(), "tandem-fleet-"));
   await using setup = new AsyncDisposableStack();
   setup.defer(() => rm(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }));
-  const postgres = setup.use(await startPostgres());
+  const postgres = setup.use(await startPostgres({ settings }));
   const url = await postgres.createDatabase();
   const rehearsal = await startRehearsal([]);
   setup.defer(() => rehearsal.close());
@@ -148,6 +151,7 @@ export async function setFleetStage(): Promise<FleetStage> {
 
   const all = setup.move();
   return {
+    database: url,
     rehearsal,
     folderOf: (machine) => join(root, machine),
     join: join_,

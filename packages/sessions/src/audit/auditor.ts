@@ -10,7 +10,7 @@ const EVENTS_AT_ONCE = 200;
 const ENTRIES_AT_ONCE = 500;
 const SESSIONS_AT_ONCE = 100;
 /** Events within this time are recorded in one batch, because writers of the chain wait for each other. */
-const GATHER_MS = 1_000;
+const GATHER_MS = 2_000;
 /** Another process may have read the same part of a log: then continue from its cursor. */
 const MAX_TRIES = 5;
 
@@ -53,8 +53,7 @@ export class Auditor implements Audit {
   /** Reads a session's log to its end: before its deletion, or before a query. */
   async catchUp(session: SessionId): Promise<void> {
     for (let tries = 0; tries < MAX_TRIES;) {
-      const after = await this.#store.audit.cursor(session);
-      const head = await this.#store.events.head(session);
+      const { after, head } = await this.#store.audit.cursor(session);
       if (head <= after) return;
       const events = await this.#store.events.read(session, { after, limit: EVENTS_AT_ONCE, types: AUDITED });
       const isAll = events.length < EVENTS_AT_ONCE;

@@ -49,6 +49,7 @@ export class BudgetHook implements TurnHook {
   readonly #serial = new SerialQueue();
   #began: Amounts | undefined;
   #isAdmitted = false;
+  #hasRecalled = false;
   #work: AdmittedWork = "turn";
   #isWatching = false;
   #isAsked = false;
@@ -70,7 +71,9 @@ export class BudgetHook implements TurnHook {
 
   async admit(work: AdmittedWork = "turn"): Promise<Refusal | undefined> {
     this.#work = work;
-    const last = await lastRequest(this.#parts.store.events, this.#row.id);
+    // It observes every later response itself.
+    const last = this.#hasRecalled ? undefined : await lastRequest(this.#parts.store.events, this.#row.id);
+    this.#hasRecalled = true;
     if (last) this.#next.recall(last.end, last.at);
     // It may join a turn that only background tasks keep open.
     if (!this.#isWatching) this.#next.beginTurn();

@@ -31,7 +31,7 @@ export class HostHooksTurnHook implements TurnHook {
 
   async before({ message }: TurnStart): Promise<readonly SessionEventBody[]> {
     this.#words = [];
-    if (message === null) return [];
+    if (message === null || !(this.#hooks.has("sessionStart") || this.#hooks.has("prompt"))) return [];
     const row = this.#turns.row();
     const found = (await this.#events.find(row.id, message))?.event;
     if (!found || !isTurnInput(found)) return [];

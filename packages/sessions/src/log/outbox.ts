@@ -110,8 +110,10 @@ export class Outbox {
   /** Writes all in one transaction; retries while the database is unreachable. */
   async #append(batch: readonly Extract<Item, { type: "write" }>[]): Promise<LoggedEvent[]> {
     const entries = batch.flatMap((item) => item.entries);
+    const row = batch.at(-1)?.changes.row;
     const changes: AppendChanges = {
       session: Object.assign({}, ...batch.map((item) => item.changes.session ?? {})),
+      ...(row && { row }),
       taken: batch.flatMap((item) => item.changes.taken ?? []),
       threads: batch.flatMap((item) => item.changes.threads ?? []),
     };

@@ -151,7 +151,7 @@ export class SessionWriter {
     }
     const session = { ...this.#used(entries), ...change };
     this.#row = { ...this.#row, ...session };
-    const changes = { taken, session, threads: this.#threads.changed(this.#ledger) };
+    const changes = { taken, session, row: this.#row, threads: this.#threads.changed(this.#ledger) };
     const written = this.#outbox.write(entries, changes).then(() => undefined);
     // A failure is also reported by `onLost`.
     written.catch(() => undefined);

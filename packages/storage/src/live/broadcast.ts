@@ -28,6 +28,8 @@ export class Broadcast {
   readonly #growthListeners = new Set<GrowthListener>();
   /** Highest inbox position already reported, by session. */
   readonly #marks = new Map<string, number>();
+  /** Number of appends that this process has under way, by session. */
+  readonly #writing = new Map<string, number>();
   #watching = false;
   #isResyncing = false;
   #resyncAgain = false;
@@ -83,6 +85,22 @@ export class Broadcast {
       this.#growthListeners.delete(listener);
       this.#watch();
     };
+  }
+
+  /**
+   * An append of this process, with its call of `appended`. The database notifies of a commit before the append resolves: reading
+   * the log then would fetch events that this process is about to hand over.
+   */
+  async during<T>(session: string, append: () => Promise<T>): Promise<T> {
+    this.#writing.set(session, (this.#writing.get(session) ?? 0) + 1);
+    try {
+      return await append();
+    } finally {
+      const left = this.#writing.get(session)! - 1;
+      if (left > 0) this.#writing.set(session, left);
+      else this.#writing.delete(session);
+      this.#reaches(session, 0);
+    }
   }
 
   /** Call after a commit of this process. */
@@ -179,7 +197,7 @@ export class Broadcast {
     const tail = this.#tails.get(session);
     if (!tail) return;
     tail.target = Math.max(tail.target, seq);
-    if (!tail.pulling) void this.#pull(tail);
+    if (!tail.pulling && !this.#writing.has(session)) void this.#pull(tail);
   }
 
   /** Reads once for all followers at the same position; nearly all are. */

@@ -26,7 +26,7 @@ export interface AppendAudit {
   read: { session: string; after: number; to: number } | undefined;
 }
 
-/** Without entries to append, moving the cursor need not lock the chain. */
+/** False if another process has moved it. Without entries to append, it need not lock the chain. */
 function* moveCursor({ session, after, to }: NonNullable<AppendAudit["read"]>): Work<boolean> {
   const moved = yield* one(sql`
     insert into audit_cursor (session, seq) select ${session}, cast(${to} as bigint)
@@ -42,14 +42,9 @@ export const appendAudit = operation("audit.append", function* (args: AppendAudi
   // Updating the head locks it: appends from all processes are serialised, because there is only one chain.
   const head = (yield* one(sql<{ seq: number; hash: string }>`
     update audit_head set seq = seq + ${notes.length} returning seq - ${notes.length} as seq, hash`))!;
-  if (read) {
-    const known = yield* one(sql<{ seq: number }>`select seq from audit_cursor where session = ${read.session}`);
-    if ((known?.seq ?? 0) !== read.after) {
-      yield sql`update audit_head set seq = ${head.seq}`;
-      return undefined;
-    }
-    yield sql`insert into audit_cursor (session, seq) values (${read.session}, ${read.to})
-      on conflict (session) do update set seq = excluded.seq`;
+  if (read && !(yield* moveCursor(read))) {
+    yield sql`update audit_head set seq = ${head.seq}`;
+    return undefined;
   }
   const rows: AuditRow[] = [];
   let { seq, hash: previous } = head;
@@ -72,8 +67,14 @@ export const readAuditHead = operation("audit.head", function* (): Work<{ seq: n
   return (yield* one(sql<{ seq: number; hash: string }>`select seq, hash from audit_head`))!;
 });
 
-export const readAuditCursor = operation("audit.cursor", function* (session: string): Work<number> {
-  return (yield* one(sql<{ seq: number }>`select seq from audit_cursor where session = ${session}`))?.seq ?? 0;
+export const readAuditCursor = operation("audit.cursor", function* (session: string): Work<{
+  after: number;
+  head: number;
+}> {
+  const row = yield* one(sql<{ after: number; head: number }>`
+    select coalesce(audit_cursor.seq, 0) as after, log.seq as head
+    from log left join audit_cursor on audit_cursor.session = log.session where log.session = ${session}`);
+  return row ?? { after: 0, head: 0 };
 });
 
 /** Job logs are not audited. */

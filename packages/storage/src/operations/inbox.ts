@@ -1,6 +1,6 @@
 import { operation } from "../operation.ts";
 import { noSuchSession, refuse } from "../refusal.ts";
-import { all, insertAll, list, one, sql, type Value, type Work } from "../sql-statement.ts";
+import { all, insertAll, join, list, one, raw, sql, type Value, type Work } from "../sql-statement.ts";
 
 export interface InboxEntry {
   id: string;
@@ -15,25 +15,61 @@ export const inboxRows = (
 ): Record<string, Value>[] =>
   entries.map(({ id, body }, index) => ({ session, position: first + index, id, body, put_at: now }));
 
+interface PutArgs {
+  session: string;
+  entries: readonly InboxEntry[];
+}
+
 /** Returns the position of the last entry. */
-export const putIntoInbox = operation(
-  "inbox.put",
-  function* (args: { session: string; entries: InboxEntry[] }): Work<number> {
-    const { session, entries } = args;
-    // Updating the row locks it: concurrent puts to one session are serialised.
-    const log = yield* one(sql<{ number: number; inbox_seq: number; now: number }>`
+export const putIntoInbox = operation("inbox.put", put, { single: putInOneStatement });
+
+function* put({ session, entries }: PutArgs): Work<number> {
+  // Updating the row locks it: concurrent puts to one session are serialised.
+  const log = yield* one(sql<{ number: number; inbox_seq: number; now: number }>`
     update log set inbox_seq = inbox_seq + ${entries.length} where session = ${session}
     returning number, inbox_seq, now_ms() as now`);
-    if (!log) throw noSuchSession(session);
-    // A late retry of a send must not be logged twice. The inbox itself refuses ids that are still in it.
-    const ids = entries.map(({ id }) => id);
-    const logged = yield* one(sql<{ id: string }>`
+  if (!log) throw noSuchSession(session);
+  // A late retry of a send must not be logged twice. The inbox itself refuses ids that are still in it.
+  const ids = entries.map(({ id }) => id);
+  const logged = yield* one(sql<{ id: string }>`
     select id from event where log = ${log.number} and id in ${list(ids)} limit 1`);
-    if (logged) throw refuse("conflict", `The session has the event ${logged.id} already.`);
-    yield* insertAll("inbox", inboxRows(session, log.inbox_seq - entries.length + 1, entries, log.now));
-    return log.inbox_seq;
-  },
-);
+  if (logged) throw refuse("conflict", `The session has the event ${logged.id} already.`);
+  yield* insertAll("inbox", inboxRows(session, log.inbox_seq - entries.length + 1, entries, log.now));
+  return log.inbox_seq;
+}
+
+const ENTRIES_PER_STATEMENT = 16;
+
+function putInOneStatement(args: PutArgs): Work<number> | undefined {
+  return args.entries.length <= ENTRIES_PER_STATEMENT ? advanceAndInsert(args) : undefined;
+}
+
+/**
+ * Its snapshot lacks events that were appended while it waited for the row, which is when both ends of the log differ. Then it
+ * stores nothing, and is repeated as a transaction.
+ */
+function* advanceAndInsert({ session, entries }: PutArgs): Work<number> {
+  const count = raw(String(entries.length));
+  const fresh = entries.map(({ id, body }, index) => sql`(${raw(String(index + 1))}, ${id}, ${body})`);
+  const ids = list(entries.map(({ id }) => id));
+  const row = yield* one(sql<{ inbox_seq: number; stored: number }>`
+    with before as (
+      select seq from log where session = ${session}
+    ), advanced as (
+      update log set inbox_seq = inbox_seq + ${count} where session = ${session}
+      returning number, seq, inbox_seq, now_ms() as now
+    ), stored as (
+      insert into inbox (session, position, id, body, put_at)
+      select ${session}, inbox_seq - ${count} + fresh.place, fresh.id, fresh.body, now
+      from advanced join before on before.seq = advanced.seq, (values ${join(fresh, ", ")}) as fresh (place, id, body)
+      where not exists (select 1 from event where event.log = advanced.number and event.id in ${ids})
+      returning 1
+    )
+    select inbox_seq, (select count(*) from stored) as stored from advanced`);
+  if (!row) throw noSuchSession(session);
+  if (row.stored < entries.length) throw refuse("conflict", "The session has one of these events already.");
+  return row.inbox_seq;
+}
 
 export function* takeFromInbox(session: string, ids: readonly string[]): Work<void> {
   yield sql`delete from inbox where session = ${session} and id in ${list(ids)}`;

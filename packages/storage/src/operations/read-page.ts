@@ -80,6 +80,48 @@ export function within(column: string, span: Span | undefined): Sql[] {
   ];
 }
 
+/**
+ * Selects the leading rows of a range whose sizes stay within `most` bytes, at least one, in one round trip. Only the sizes of
+ * the other rows are read, and neither engine reads a text for its length. Each row has `sized`: how many rows of the range were
+ * looked at, so that the caller knows whether there are more.
+ */
+export function selectWithin<Row>(
+  most: number,
+  { columns, table, key, size, conditions, order, limit }: SizedRange,
+): Sql<Row & { sized: number }> {
+  const sort = raw(`${key} ${order}`);
+  const [name, bytes] = [raw(key), raw(size)];
+  const last = raw(order === "asc" ? `<= (select max(${key})` : `>= (select min(${key})`);
+  const wanted = where(conditions);
+  return sql<Row & { sized: number }>`
+    with sized as (
+      select ${name}, octet_length(${bytes}) as bytes from ${raw(table)} ${wanted} order by ${sort} limit ${limit}
+    ), summed as (
+      select ${name}, bytes, row_number() over run as place, sum(bytes) over run as total
+      from sized window run as (order by ${sort} rows unbounded preceding)
+    )
+    select ${raw(columns)}, (select count(*) from sized) as sized from ${raw(table)} ${wanted}
+      and ${name} ${last} from summed where place = 1 or total <= ${raw(String(most))})
+    order by ${sort} limit ${limit}`;
+}
+
+export interface SizedRange {
+  columns: string;
+  table: string;
+  /** The column that the range is sorted by. */
+  key: string;
+  /** The column whose size counts. */
+  size: string;
+  /** At least one. */
+  conditions: readonly Sql[];
+  order: "asc" | "desc";
+  limit: number;
+}
+
+/** Whether a range has more rows than the part that was selected. */
+export const hasMore = (rows: readonly { sized: number }[], limit: number): boolean =>
+  rows.length > 0 && (rows.length === limit || rows.length < rows[0]!.sized);
+
 /** Counts the leading items whose total size stays within `most`; at least 1 if there are any. */
 export function countWithin(most: number, sizes: readonly { bytes: number }[]): number {
   let sum = 0;

@@ -1,8 +1,8 @@
 import { operation } from "../operation.ts";
 import { refuse } from "../refusal.ts";
-import { all, insert, list, raw, sql, where, type Sql, type Work } from "../sql-statement.ts";
+import { all, insert, list, one, sql, type Sql, type Work } from "../sql-statement.ts";
 import { announce, type AnnouncementRow } from "./announcements.ts";
-import { countWithin } from "./read-page.ts";
+import { countWithin, hasMore, selectWithin } from "./read-page.ts";
 
 /** Values are parsed on the caller's thread; larger reads take several queries. */
 const RECORDS_AT_ONCE = 500;
@@ -39,15 +39,18 @@ export const readRecords = operation("records.read", function* (args: RecordRang
   more: boolean;
 }> {
   const limit = Math.min(args.limit, RECORDS_AT_ONCE);
-  const wanted = where(conditions(args));
-  const order = raw(args.order);
-  const sizes = yield* all(sql<{ bytes: number }>`
-    select octet_length(value) as bytes from record ${wanted} order by key ${order} limit ${limit}`);
-  const count = countWithin(BYTES_AT_ONCE, sizes);
-  if (count === 0) return { rows: [], more: false };
-  const rows = yield* all(sql<RecordRow>`
-    select key, value, version, updated_at from record ${wanted} order by key ${order} limit ${count}`);
-  return { rows, more: count === limit || count < sizes.length };
+  const rows = yield* all(
+    selectWithin<RecordRow>(BYTES_AT_ONCE, {
+      columns: "key, value, version, updated_at",
+      table: "record",
+      key: "key",
+      size: "value",
+      conditions: conditions(args),
+      order: args.order,
+      limit,
+    }),
+  );
+  return { rows, more: hasMore(rows, limit) };
 });
 
 function conditions({ space, kind, keys, from, before, after, order }: RecordRange): Sql[] {
@@ -78,39 +81,68 @@ interface Outcome {
   value: string | undefined;
 }
 
-export const writeRecords = operation(
-  "records.write",
-  function* (args: {
-    space: string;
-    changes: readonly ChangeInput[];
-    at: number;
-    announce: readonly AnnouncementRow[];
-  }): Work<void> {
-    const { space, changes, at } = args;
-    yield* lockSpace(space);
-    const outcomes = yield* readVersions(space, changes);
-    for (const change of changes) {
-      const { kind, key, value, version } = change;
-      const now = outcomes.get(kind)!.get(key)!;
-      if (version !== undefined && version !== now.version) throw conflict(change, now.version);
-      now.version = value === undefined ? 0 : now.version + 1;
-      now.value = value;
-    }
-    for (const [kind, ofKind] of outcomes) {
-      const { gone = [], kept = [] } = Object.groupBy(ofKind.values(), ({ version }) =>
-        version === 0 ? "gone" : "kept",
-      );
-      yield* deleteRecords(space, kind, gone);
-      yield* saveRecords(space, at, kept);
-    }
-    yield* announce(args.announce);
-  },
-);
+interface WriteArgs {
+  space: string;
+  changes: readonly ChangeInput[];
+  at: number;
+  announce: readonly AnnouncementRow[];
+}
+
+export const writeRecords = operation("records.write", write, { single: putInOneStatement });
+
+function* write(args: WriteArgs): Work<void> {
+  const { space, changes, at } = args;
+  yield* lockSpace(space);
+  const outcomes = yield* readVersions(space, changes);
+  for (const change of changes) {
+    const { kind, key, value, version } = change;
+    const now = outcomes.get(kind)!.get(key)!;
+    if (version !== undefined && version !== now.version) throw conflict(change, now.version);
+    now.version = value === undefined ? 0 : now.version + 1;
+    now.value = value;
+  }
+  for (const [kind, ofKind] of outcomes) {
+    const { gone = [], kept = [] } = Object.groupBy(ofKind.values(), ({ version }) =>
+      version === 0 ? "gone" : "kept",
+    );
+    yield* deleteRecords(space, kind, gone);
+    yield* saveRecords(space, at, kept);
+  }
+  yield* announce(args.announce);
+}
+
+/** Most writes put one record. The space is locked as ever, because a write of several records relies on it. */
+function putInOneStatement({ space, changes, at, announce: announced }: WriteArgs): Work<void> | undefined {
+  const [change, ...others] = changes;
+  if (!change || change.value === undefined || others.length + announced.length > 0) return undefined;
+  return put(space, { ...change, value: change.value }, at);
+}
+
+function* put(space: string, change: ChangeInput & { value: string }, at: number): Work<void> {
+  const { kind, key, value, version } = change;
+  const changed = sql`version = record.version + 1, updated_at = cast(${at} as bigint), value = ${value}`;
+  const insertion = sql`insert into record (space, kind, key, version, updated_at, value)
+    select ${space}, ${kind}, ${key}, 1, cast(${at} as bigint), ${value} from locked on conflict (space, kind, key)`;
+  const saving =
+    version === undefined
+      ? sql`${insertion} do update set ${changed}`
+      : version === 0
+        ? sql`${insertion} do nothing`
+        : sql`update record set ${changed} from locked
+            where record.space = ${space} and kind = ${kind} and key = ${key} and version = ${version}`;
+  const saved = yield* one(sql`
+    with locked as (${spaceLock(space)} returning id), saved as (${saving} returning 1 as done) select done from saved`);
+  // The transaction reads the stored version, for the message.
+  if (!saved) throw conflict(change, 0);
+}
 
 /** Serialises writers of one space: the versions that were read stay valid until the commit. */
 function* lockSpace(space: string): Work<void> {
-  yield sql`${insert("space", [{ id: space, writes: 1 }])} on conflict (id) do update set writes = space.writes + 1`;
+  yield spaceLock(space);
 }
+
+const spaceLock = (space: string): Sql =>
+  sql`${insert("space", [{ id: space, writes: 1 }])} on conflict (id) do update set writes = space.writes + 1`;
 
 function* readVersions(space: string, changes: readonly ChangeInput[]): Work<Map<string, Map<string, Outcome>>> {
   const outcomes = new Map<string, Map<string, Outcome>>();

@@ -47,12 +47,18 @@ export interface ChangeRow {
   columns: Record<string, Value>;
   agent: string | undefined;
   state: Record<string, unknown>;
+  /** The session's whole state after the change as JSON, if it changes and the writer knows it: saves reading it. */
+  whole?: string;
 }
+
+/** Whether the stored state has to be read, to merge the change into it. */
+export const needsState = ({ state, whole }: ChangeRow): boolean =>
+  whole === undefined && Object.keys(state).length > 0;
 
 /** Runs under the fence, which serialises changes of one session. */
 export function* changeSession(session: string, change: ChangeRow): Work<void> {
-  const columns = { ...change.columns };
-  if (Object.keys(change.state).length > 0) {
+  const columns = { ...change.columns, ...(change.whole !== undefined && { state: change.whole }) };
+  if (needsState(change)) {
     const row = yield* one(sql<{ state: string }>`select state from session where id = ${session}`);
     columns["state"] = JSON.stringify({ ...(JSON.parse(row?.state ?? "{}") as object), ...change.state });
   }

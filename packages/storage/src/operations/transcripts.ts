@@ -1,5 +1,6 @@
 import { operation } from "../operation.ts";
-import { all, insert, one, sql, type Work } from "../sql-statement.ts";
+import { Refusal } from "../refusal.ts";
+import { all, insert, join, one, sql, type Work } from "../sql-statement.ts";
 import type { Lease } from "../lease.ts";
 import { fence } from "./fence.ts";
 
@@ -21,10 +22,44 @@ interface WriteArgs {
   rows: TranscriptRow[];
 }
 
-export const appendTranscript = operation("transcripts.append", function* (args: WriteArgs): Work<void> {
+export const appendTranscript = operation("transcripts.append", append, { single: appendInOneStatement });
+
+function* append(args: WriteArgs): Work<void> {
   const { number } = yield* fence(args.lease);
   yield* add(number, args);
-});
+}
+
+function appendInOneStatement(args: WriteArgs): Work<void> | undefined {
+  return args.rows.length > 0 && args.rows.length <= LINES_PER_INSERT ? fenceAndAdd(args) : undefined;
+}
+
+/**
+ * Ignores only lines that are stored already. Another writer's lines at the same positions, which this statement's snapshot may
+ * lack, are a conflict: the append is then repeated as a transaction.
+ */
+function* fenceAndAdd({ lease, subpath, rows }: WriteArgs): Work<void> {
+  const lines = rows.map(({ position, uuid, body }, index) =>
+    index === 0
+      ? sql`(cast(${position} as bigint), cast(${uuid} as text), ${body})`
+      : sql`(${position}, ${uuid}, ${body})`,
+  );
+  const row = yield* one(sql<{ number: number }>`
+    with fence as (
+      update log set lease_token = lease_token
+      where session = ${lease.session} and lease_token = ${lease.token} and lease_holder is not null
+      returning number
+    ), last as (
+      select coalesce(max(transcript.position), 0) as position from fence
+      left join transcript on transcript.log = fence.number and transcript.subpath = ${subpath}
+    ), stored as (
+      insert into transcript (log, subpath, position, uuid, body)
+      select fence.number, ${subpath}, last.position + fresh.position, fresh.uuid, fresh.body
+      from fence, last, (values ${join(lines, ", ")}) as fresh (position, uuid, body)
+      on conflict (log, subpath, uuid) where uuid is not null do nothing
+    )
+    select number from fence`);
+  if (!row) throw new Refusal({ type: "lease_lost", session: lease.session });
+}
 
 export const replaceTranscript = operation("transcripts.replace", function* (args: WriteArgs): Work<void> {
   const { number } = yield* fence(args.lease);

@@ -57,8 +57,8 @@ export class PostgresDatabase implements Database {
   async #write<A, T>(operation: Operation<A, T>, args: A, session: string | undefined): Promise<T> {
     // A write without a session has no contended rows, so it needs no queue.
     if (session === undefined) {
-      const alone = operation.single?.(args);
-      if (alone) return this.#server.use(this.#schema, (client) => performAsync(alone, on(client)));
+      const alone = await this.#server.single(this.#schema, () => operation.single?.(args));
+      if (alone) return alone.value;
       return this.#server.transaction(this.#schema, (client) => performAsync(operation.work(args), on(client)));
     }
     const work = (): ReturnType<typeof operation.work> => operation.work(args);

@@ -126,6 +126,21 @@ export class PostgresServer implements AsyncDisposable {
     });
   }
 
+  /**
+   * Performs the single-statement variant. Undefined if there is none, or if it met a conflict: it sees one snapshot, and rows
+   * committed while it waited for a lock are not in it. A transaction reads them, and tells a real conflict.
+   */
+  async single<T>(schema: string, work: () => Work<T> | undefined): Promise<{ value: T } | undefined> {
+    const statement = work();
+    if (!statement) return undefined;
+    try {
+      return { value: await this.use(schema, (client) => performAsync(statement, on(client))) };
+    } catch (error) {
+      if (error instanceof RequestError && error.code === "conflict") return undefined;
+      throw error;
+    }
+  }
+
   /** Ordered per session; several sessions share a commit. */
   write(call: PostgresCall): Promise<unknown> {
     return this.#queues[queueOf(call.session)]!.add(call);
@@ -180,16 +195,14 @@ export class PostgresServer implements AsyncDisposable {
    * cost every time. Sessions are written in one global order, to avoid deadlocks between processes.
    */
   async #commit(schema: string, calls: readonly PostgresCall[]): Promise<Outcome[]> {
-    const single = calls.length === 1 ? calls[0]!.single() : undefined;
     try {
-      if (single) {
-        const value = await this.use(schema, (client) => performAsync(single, on(client)));
-        return [{ ok: true, value }];
-      }
+      const alone = calls.length === 1 ? await this.single(schema, () => calls[0]!.single()) : undefined;
+      if (alone) return [{ ok: true, value: alone.value }];
       return await this.transaction(schema, async (client) => {
         const outcomes = new Map<PostgresCall, Outcome>();
         for (const call of calls.toSorted(bySession)) {
-          outcomes.set(call, { ok: true, value: await performAsync(call.single() ?? call.work(), on(client)) });
+          const work = (calls.length > 1 && call.single()) || call.work();
+          outcomes.set(call, { ok: true, value: await performAsync(work, on(client)) });
         }
         return calls.map((call) => outcomes.get(call)!);
       });

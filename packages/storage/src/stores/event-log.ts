@@ -1,15 +1,8 @@
 import { type Announcement, announcementsOf, type LoggedEvent, RequestError, type SessionId } from "@tandem/protocol";
 import type { Database } from "../database.ts";
 import type { Broadcast } from "../live/broadcast.ts";
-import {
-  appendEvents,
-  findEvents,
-  type LoggedRow,
-  type ReadArgs,
-  readEvents,
-  readHead,
-  readAfter,
-} from "../operations/events.ts";
+import { appendEvents, findEvents, type ReadArgs, readEvents, readHead, readAfter } from "../operations/events.ts";
+import type { LoggedRow } from "../operations/event-rows.ts";
 import type { EventLog, SessionChange } from "../store.ts";
 import type { AnnouncementPort } from "./announcement-port.ts";
 import type { ReadableLogs } from "./readable-logs.ts";
@@ -31,19 +24,21 @@ export function createEventLog(
       rows,
       taken: with_.taken ?? [],
       threads: with_.threads?.map(encodeThread) ?? [],
-      change: with_.session && encodeChange(with_.session),
+      change: with_.session && encodeChange(with_.session, with_.row),
     };
     const news = [
       ...entries.flatMap(({ event }) => announcementsOf(lease.session, event)),
       ...archival(lease.session, with_.session),
       ...(with_.announce ?? []),
     ];
-    const first = await announcements.with(news, (announce) =>
-      database.write(appendEvents, { ...args, announce }, lease.session),
-    );
-    const events = entries.map(({ thread, event }, index) => asLogged(first + index, thread, event, rows[index]!.at));
-    if (events.length > 0) broadcast.appended(lease.session, events);
-    return events;
+    return broadcast.during(lease.session, async () => {
+      const first = await announcements.with(news, (announce) =>
+        database.write(appendEvents, { ...args, announce }, lease.session),
+      );
+      const events = entries.map(({ thread, event }, index) => asLogged(first + index, thread, event, rows[index]!.at));
+      if (events.length > 0) broadcast.appended(lease.session, events);
+      return events;
+    });
   };
 
   /** The events of an earlier, committed append, for a caller that retries after a lost response. */

@@ -78,8 +78,8 @@ export async function startPostgres({ settings = [] }: { settings?: readonly str
     createDatabase: async (dump) => {
       count += 1;
       const url = urlOf(`test_${count}`);
-      await run(urlOf("postgres"), `create database test_${count}`);
-      if (dump !== undefined) await run(url, dump);
+      await queryPostgres(urlOf("postgres"), `create database test_${count}`);
+      if (dump !== undefined) await queryPostgres(url, dump);
       return url;
     },
     [Symbol.asyncDispose]: async () => {
@@ -104,11 +104,14 @@ function launch(postgres: string, data: string, socketFolder: string, more: read
   });
 }
 
-async function run(url: string, statements: string): Promise<void> {
+export async function queryPostgres(url: string, statements: string): Promise<Record<string, unknown>[]> {
   const client = new Client(url);
   await client.connect();
-  await client.query(statements);
-  await client.end();
+  try {
+    return (await client.query<Record<string, unknown>>(statements)).rows;
+  } finally {
+    await client.end();
+  }
 }
 
 async function answers(url: string): Promise<boolean> {

@@ -20,6 +20,8 @@ const SWEEP_MS = 3_600_000;
 const SWEPT_AT_ONCE = 200;
 const MAX_ANSWER = 256 * 1024;
 const SHORTEST_WINDOW_MS = 60_000;
+/** Pages of requests under way; a bound for those that end without an answer. */
+const MOST_REMEMBERED = 256;
 
 export interface JournalRequest {
   token: string;
@@ -68,6 +70,8 @@ export class RequestJournal {
   readonly #warn: (details: object, text: string) => void;
   /** Requests that this process runs. */
   readonly #running = new Map<string, Promise<void>>();
+  /** Pages as this process wrote them. A write with an old version is refused, and then the page is read. */
+  readonly #entered = new Map<string, JournalPage & { version: number }>();
   readonly #beatMs: number;
   #sweptAt = 0;
 
@@ -218,20 +222,29 @@ export class RequestJournal {
     return { ...journalPage.parse(record?.value ?? { request: "", entries: [] }), version: record?.version ?? 0 };
   }
 
-  /** Changes a page atomically. `change` is called again if another process was faster. */
+  /** Changes a page atomically. `change` is called again if another process was faster, or this one with another request. */
   async #change<T>(place: string, same: string, change: (page: JournalPage) => T): Promise<T> {
     for (;;) {
-      const { version, ...page } = await this.#read(place);
+      const known = this.#entered.get(place);
+      this.#entered.delete(place);
+      const { version, ...page } = known ?? (await this.#read(place));
       page.request ||= same;
       page.entries = page.entries.filter(({ begun }) => begun > Date.now() - expiryMs);
       const result = change(page);
       try {
         await this.#records.write(SPACE, [{ type: "put", kind: KIND, key: place, value: page, version }]);
+        if (known === undefined) this.#remember(place, { ...page, version: version + 1 });
         return result;
       } catch (error) {
         if (!(error instanceof RequestError) || error.code !== "conflict") throw error;
       }
     }
+  }
+
+  /** The answer is usually the next change of a page: it need not be read again. */
+  #remember(place: string, page: JournalPage & { version: number }): void {
+    if (this.#entered.size >= MOST_REMEMBERED) this.#entered.clear();
+    this.#entered.set(place, page);
   }
 
   /** Deletes expired pages, at most once an hour. */

@@ -1,5 +1,5 @@
 import { isOnPrimary, type LoggedEvent, type SessionEvent, type ThreadId } from "@tandem/protocol";
-import type { EventRow, LoggedRow } from "../../operations/events.ts";
+import type { EventRow, LoggedRow } from "../../operations/event-rows.ts";
 import { toIso, toIsoOrNull, toMsOrNull } from "./time.ts";
 
 export function encodeEvent(thread: ThreadId | null, event: SessionEvent): EventRow {

@@ -1,5 +1,5 @@
 import type { JobEvent, JobRow, JobStore } from "../../job-store.ts";
-import type { LoggedRow } from "../../operations/events.ts";
+import type { LoggedRow } from "../../operations/event-rows.ts";
 import type { JobEventRow, StoredJob } from "../../operations/jobs.ts";
 import type { Value } from "../../sql-statement.ts";
 import { toIso, toIsoOrNull, toMs, toMsOrNull } from "./time.ts";

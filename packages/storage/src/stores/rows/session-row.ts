@@ -10,8 +10,15 @@ type State = Omit<
   "id" | "status" | "agent" | "environmentId" | "createdAt" | "updatedAt" | "archivedAt" | "place" | "deploymentId"
 >;
 
-export function encodeSession(row: SessionRow): SessionInput {
+function splitRow(row: SessionRow) {
   const { id, status, agent, environmentId, createdAt, updatedAt, archivedAt, place, deploymentId, ...state } = row;
+  const columns = { id, status, agent, environmentId, createdAt, updatedAt, archivedAt, place, deploymentId };
+  return { ...columns, state: JSON.stringify(state satisfies State) };
+}
+
+export function encodeSession(row: SessionRow): SessionInput {
+  const { id, status, agent, environmentId, createdAt, updatedAt, archivedAt, place, deploymentId, state } =
+    splitRow(row);
   return {
     columns: {
       id,
@@ -26,7 +33,7 @@ export function encodeSession(row: SessionRow): SessionInput {
       place,
       deployment_id: deploymentId ?? null,
       waiting: row.waitingFor.length,
-      state: JSON.stringify(state satisfies State),
+      state,
     },
     agent: JSON.stringify(agent),
   };
@@ -48,7 +55,12 @@ export const decodeSession = (row: StoredSession): SessionRow => ({
 const microsOf = ({ microUsd, usage }: Pick<SessionRow, "microUsd" | "usage">): number =>
   microUsd ?? Number(usage.list_cost.amount) * 10_000;
 
-export function encodeChange({ status, agent, archivedAt, place, ...state }: SessionChange): ChangeRow {
+/** `after`: the row after the change, if the caller knows it. */
+export function encodeChange(
+  { status, agent, archivedAt, place, ...state }: SessionChange,
+  after: SessionRow | undefined,
+): ChangeRow {
+  const changed = Object.entries(state).filter(([, value]) => value !== undefined);
   return {
     columns: {
       ...(status !== undefined && { status }),
@@ -59,7 +71,8 @@ export function encodeChange({ status, agent, archivedAt, place, ...state }: Ses
       ...(state.usage && { micros: microsOf({ ...state, usage: state.usage }) }),
     },
     agent: agent && JSON.stringify(agent),
-    state: Object.fromEntries(Object.entries(state).filter(([, value]) => value !== undefined)),
+    state: Object.fromEntries(changed),
+    ...(after && changed.length > 0 && { whole: splitRow(after).state }),
   };
 }
 
