@@ -25,6 +25,7 @@ export type {
   ToolResult,
 } from "./received-request.ts";
 export { loadScript } from "./load-script.ts";
+export { parseScript } from "./parse-script.ts";
 export type { RefreshOutcome, SubscriptionType } from "./server/login-routes.ts";
 export type { MadeUpLogin } from "./made-up-login.ts";
 export { madeUpLogin } from "./made-up-login.ts";

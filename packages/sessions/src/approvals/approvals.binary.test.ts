@@ -5,12 +5,12 @@ import type { Approval, LoggedEvent, Session } from "@tandem/protocol";
 import { reply, text, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isIdle, setEngineStage, the, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
-import { TestClock } from "../testing/test-clock.ts";
+import { MovableClock } from "../host/movable-clock.ts";
 import { allow, deny, isOver, pendingOf, untilAsked, waitsFor } from "../testing/until-asked.ts";
 
 let stage: EngineStage;
 let engine: RunningEngine;
-const clock = new TestClock();
+const clock = new MovableClock();
 const HOUR_MS = 3_600_000;
 const WAIT_MS = 4 * 60_000;
 beforeAll(async () => {
@@ -239,7 +239,7 @@ describe("an unanswered approval", () => {
     const activeBefore = (await patient.engine.sessions.get(session.id)).stats.active_seconds;
     expect(activeBefore).toBeGreaterThan(0);
     await patient.stop();
-    const later = new TestClock();
+    const later = new MovableClock();
     later.advance(6 * 24 * HOUR_MS);
     stage.rehearsal.use([text("A pity.")]);
     const second = await stage.open({ clock: later });

@@ -5,14 +5,14 @@ import type { AuditNote } from "@tandem/protocol";
 import type { EgressRefusal } from "@tandem/sandbox";
 import { openStore, type Store } from "@tandem/storage";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { TestClock } from "../testing/test-clock.ts";
+import { MovableClock } from "../host/movable-clock.ts";
 import { HostGrants } from "./host-grants.ts";
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), "tandem-hosts-")));
 let store: Store;
 let notes: AuditNote[];
 let number = 0;
-let clock: TestClock;
+let clock: MovableClock;
 beforeAll(async () => {
   store = await openStore(join(root, "tandem.db"));
 });
@@ -23,7 +23,7 @@ afterAll(async () => {
 beforeEach(() => {
   notes = [];
   number += 1;
-  clock = new TestClock();
+  clock = new MovableClock();
 });
 
 const ids = () => ({ id: `sesn_${number}`, folder: `/srv/${number}`, environmentId: "env_local" });

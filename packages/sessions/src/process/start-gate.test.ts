@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { TestClock } from "../testing/test-clock.ts";
+import { MovableClock } from "../host/movable-clock.ts";
 import { StartGate } from "./start-gate.ts";
 
 /** Names in order of entry. */
@@ -26,7 +26,7 @@ test("limits concurrent starts, admits the others in order, and ignores a second
 });
 
 test("a start that takes too long does not block others", async () => {
-  const clock = new TestClock();
+  const clock = new MovableClock();
   const { inside } = visitors(new StartGate(1, 60_000, clock), "ab");
   await vi.waitFor(() => expect(inside.join("")).toBe("a"));
   clock.advance(60_000);

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore } from "@tandem/storage";
 import { expect, onTestFinished, test } from "vitest";
-import { TestClock } from "../testing/test-clock.ts";
+import { MovableClock } from "../host/movable-clock.ts";
 import { FileCatalogue } from "./files.ts";
 
 test("an expired file is missing everywhere, and is deleted on its next access", async () => {
@@ -13,7 +13,7 @@ test("an expired file is missing everywhere, and is deleted on its next access",
     await store[Symbol.asyncDispose]();
     await rm(folder, { recursive: true, force: true });
   });
-  const clock = new TestClock();
+  const clock = new MovableClock();
   const files = new FileCatalogue(store.files, clock);
   const content = new TextEncoder().encode("hello");
   const upload = { filename: "notes.txt", mimeType: "text/plain", content };

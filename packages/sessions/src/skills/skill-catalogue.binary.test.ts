@@ -8,14 +8,14 @@ import { readFolderConfig } from "@tandem/workspace";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { limitStore } from "../quotas/limit-store.ts";
 import { takenNow } from "../quotas/taken-now.ts";
-import { TestClock } from "../testing/test-clock.ts";
+import { MovableClock } from "../host/movable-clock.ts";
 import { folderSkills } from "./folder-skills.ts";
 import { unpackBundle } from "./skill-bundle.ts";
 import { SkillCatalogue } from "./skill-catalogue.ts";
 
 let root: string;
 let store: Store;
-const clock = new TestClock();
+const clock = new MovableClock();
 const notes: AuditNote[] = [];
 const by = "ada";
 

@@ -5,7 +5,7 @@ import { always, madeUpLogin, planLimit, text, toolUse, type Reply } from "@tand
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ALLOW_ALL, textsOf, isIdle, setEngineStage, the, typesOf, type EngineStage } from "../testing/engine-stage.ts";
 import { judgeSession } from "../testing/judge-session.ts";
-import { TestClock } from "../testing/test-clock.ts";
+import { MovableClock } from "../host/movable-clock.ts";
 
 // Plan limits need a login: a fake one, with the rehearsal as its proxy.
 let stage: EngineStage;
@@ -36,7 +36,7 @@ const rule = (answer: () => Reply, uses = 1) => ({ type: "rule" as const, predic
 
 test("a turn that hits a quota waits for the reset and then continues", async () => {
   stage.rehearsal.use([toolUse("Bash", { command: "echo once >> log.txt" }), rule(limited(HOUR)), text("Done.")]);
-  const clock = new TestClock();
+  const clock = new MovableClock();
   const engine = await open({ clock });
   const session = await engine.session(waits, ALLOW_ALL);
   await engine.say(session, "Do it.");
@@ -64,7 +64,7 @@ test("a turn that hits a quota waits for the reset and then continues", async ()
   await engine.until(session, ({ event }) => event.type === "session.status_rescheduled", head);
   await engine.stop();
   stage.rehearsal.use([text("Done again.")]);
-  const later = new TestClock();
+  const later = new MovableClock();
   const second = await open({ clock: later });
   later.advance(2 * HOUR * 1_000);
   expect(textsOf(await second.until(session, isIdle, head))).toEqual(["Done again."]);

@@ -5,17 +5,17 @@ import { join } from "node:path";
 import type { AuditNote, CredentialCreateParams } from "@tandem/protocol";
 import { openStore, SecretBox, type Store } from "@tandem/storage";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { TestClock } from "../testing/test-clock.ts";
+import { MovableClock } from "../host/movable-clock.ts";
 import { createVaults } from "./create-vaults.ts";
 
 let folder: string;
 let store: Store;
-let clock: TestClock;
+let clock: MovableClock;
 let notes: AuditNote[];
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "tandem-vaults-"));
   store = await openStore(join(folder, "tandem.db"));
-  clock = new TestClock();
+  clock = new MovableClock();
   notes = [];
 });
 afterEach(async () => {

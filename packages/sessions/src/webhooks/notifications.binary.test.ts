@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { text, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { setEngineStage, type EngineStage } from "../testing/engine-stage.ts";
-import { TestClock } from "../testing/test-clock.ts";
+import { MovableClock } from "../host/movable-clock.ts";
 import { untilAsked } from "../testing/until-asked.ts";
 import { listenForWebhooks } from "../testing/webhook-receiver.ts";
 import type { NotifySettings } from "./webhook-settings.ts";
@@ -32,7 +32,7 @@ test("webhooks of notify keep their body and signature, and are delivered after 
   await expect.poll(() => target(first)).toMatchObject({ waiting: 1, last: refusal });
   await first.stop();
   await using receiver = await listenForWebhooks(away.port);
-  const clock = new TestClock();
+  const clock = new MovableClock();
   const second = await stage.open({ notify: settings(away.url), clock });
   clock.advance(60_000);
   await expect.poll(() => told(receiver.received)).toMatchObject([{ type: "approval", tool: "Bash" }]);

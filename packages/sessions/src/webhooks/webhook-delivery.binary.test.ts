@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore, readKeyFile, SecretBox, type Store } from "@tandem/storage";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { TestClock } from "../testing/test-clock.ts";
+import { MovableClock } from "../host/movable-clock.ts";
 import { listenForWebhooks, type WebhookReceiver } from "../testing/webhook-receiver.ts";
 import { WebhookService } from "./webhook-service.ts";
 
@@ -13,14 +13,14 @@ const FIELDS = { name: "", description: "", enabled_events: ["agent.archived" as
 
 let folder: string;
 let store: Store;
-let clock: TestClock;
+let clock: MovableClock;
 let receiver: WebhookReceiver;
 let warnings: string[];
 let services: WebhookService[];
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "tandem-webhooks-"));
   store = await openStore(join(folder, "tandem.db"));
-  clock = new TestClock();
+  clock = new MovableClock();
   receiver = await listenForWebhooks();
   warnings = [];
   services = [];

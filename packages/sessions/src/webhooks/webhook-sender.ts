@@ -34,6 +34,8 @@ export interface SenderSettings {
   link: (path: string) => string | undefined;
   /** For tests. */
   lookup?: PostOptions["lookup"];
+  /** For tests. */
+  post?: typeof postDelivery;
 }
 
 /** A desktop shows nothing that is older. */
@@ -82,7 +84,7 @@ export class WebhookSender {
   }
 
   async #sendStandard(endpoint: EndpointRecord, sending: Sending, signal: AbortSignal): Promise<SendResult> {
-    const { clock, publicOnly, lookup } = this.#settings;
+    const { clock, publicOnly, lookup, post = postDelivery } = this.#settings;
     const body = JSON.stringify(this.#event(sending));
     const timestamp = Math.floor(clock.now() / 1_000);
     let headers: Record<string, string>;
@@ -93,7 +95,7 @@ export class WebhookSender {
     } catch (error) {
       return { type: "failed", status: null, detail: `it could not be signed: ${(error as Error).message}` };
     }
-    const result = await postDelivery(endpoint.url, headers, body, { publicOnly, signal, ...(lookup && { lookup }) });
+    const result = await post(endpoint.url, headers, body, { publicOnly, signal, ...(lookup && { lookup }) });
     switch (result.type) {
       case "failed":
         return { type: "failed", status: null, detail: result.detail };
@@ -136,7 +138,7 @@ export class WebhookSender {
     notification: Notification,
     signal: AbortSignal,
   ): Promise<SendResult> {
-    const { clock, publicOnly, lookup } = this.#settings;
+    const { clock, publicOnly, lookup, post = postDelivery } = this.#settings;
     const delivery = announcement.event_id === undefined ? id : `${announcement.event_id}/${keyOf(endpoint.url)}`;
     const body = JSON.stringify({ id: delivery, ...notification });
     const timestamp = String(Math.floor(clock.now() / 1_000));
@@ -150,7 +152,7 @@ export class WebhookSender {
     } catch (error) {
       return { type: "failed", status: null, detail: `it could not be signed: ${(error as Error).message}` };
     }
-    const result = await postDelivery(endpoint.url, headers, body, { publicOnly, signal, ...(lookup && { lookup }) });
+    const result = await post(endpoint.url, headers, body, { publicOnly, signal, ...(lookup && { lookup }) });
     if (result.type === "private_address") {
       return { type: "refused", status: null, detail: result.detail, disables: false };
     }

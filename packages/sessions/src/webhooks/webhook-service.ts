@@ -46,6 +46,7 @@ export class WebhookService implements Webhooks {
       tenant: settings.tenant ?? DEFAULT_TENANT,
       link: settings.notify?.link ?? (() => undefined),
       ...(lookup && { lookup }),
+      ...(settings.postWebhook && { post: settings.postWebhook }),
     });
     this.#queue = new DeliveryQueue({ store, endpoints: this.#endpoints, sender: this.#sender, clock, log });
   }

@@ -1,4 +1,5 @@
 import type { NOTIFY_EVENTS, WebhookEventType } from "@tandem/protocol";
+import type { postDelivery } from "./post-delivery.ts";
 
 /** An endpoint of tandem.yaml. */
 interface ConfiguredWebhook {
@@ -26,4 +27,6 @@ export interface WebhookSettings {
   publicMcpServers?: boolean;
   /** The tenant's id, for `workspace_id`. */
   tenant?: string;
+  /** Sends deliveries. For tests that lose or repeat them. */
+  postWebhook?: typeof postDelivery;
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Environment } from "@tandem/protocol";
 import { openStore, type SessionRow, type Store } from "@tandem/storage";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { TestClock } from "../testing/test-clock.ts";
+import { MovableClock } from "../host/movable-clock.ts";
 import { WorkQueue } from "./work-queue.ts";
 
 const LEASE_MS = 10_000;
@@ -13,7 +13,7 @@ const running = { status: "running", waitingFor: [], archivedAt: null } as unkno
 
 let folder: string;
 let store: Store;
-let clock: TestClock;
+let clock: MovableClock;
 let environment = "";
 /** Two processes of a fleet. */
 let one: WorkQueue;
@@ -27,7 +27,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 beforeEach(() => {
-  clock = new TestClock();
+  clock = new MovableClock();
   environment = `env_${Math.random().toString(36).slice(2)}`;
   const queue = () =>
     new WorkQueue({

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { OAuthMcpServer } from "@tandem/rehearsal";
 import { openStore, SecretBox, type Store } from "@tandem/storage";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { TestClock } from "../../testing/test-clock.ts";
+import { MovableClock } from "../../host/movable-clock.ts";
 import { createVaults } from "../create-vaults.ts";
 
 const ANN = { id: "tok_ann", name: "ann" };
@@ -14,13 +14,13 @@ const BACK = "http://127.0.0.1:4444/callback";
 
 let folder: string;
 let store: Store;
-let clock: TestClock;
+let clock: MovableClock;
 let server: OAuthMcpServer;
 let vault: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "tandem-logins-"));
   store = await openStore(join(folder, "tandem.db"));
-  clock = new TestClock();
+  clock = new MovableClock();
   server = await OAuthMcpServer.start();
   vault = (await open().vaults.create({ display_name: "work" })).id;
 });

@@ -6,20 +6,20 @@ import type { AuditNote, CredentialCreateParams } from "@tandem/protocol";
 import { OAuthMcpServer } from "@tandem/rehearsal";
 import { openStore, SecretBox, type Store } from "@tandem/storage";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { TestClock } from "../../testing/test-clock.ts";
+import { MovableClock } from "../../host/movable-clock.ts";
 import { createVaults } from "../create-vaults.ts";
 
 type Refresh = NonNullable<Extract<CredentialCreateParams["auth"], { type: "mcp_oauth" }>["refresh"]>;
 
 let folder: string;
 let store: Store;
-let clock: TestClock;
+let clock: MovableClock;
 let server: OAuthMcpServer;
 let notes: AuditNote[];
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "tandem-tokens-"));
   store = await openStore(join(folder, "tandem.db"));
-  clock = new TestClock();
+  clock = new MovableClock();
   server = await OAuthMcpServer.start();
   notes = [];
 });

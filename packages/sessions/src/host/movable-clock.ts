@@ -1,4 +1,4 @@
-import type { Clock } from "../host/clock.ts";
+import type { Clock } from "./clock.ts";
 
 interface PendingTimer {
   due: number;
@@ -8,12 +8,18 @@ interface PendingTimer {
 }
 
 /**
- * Runs as the system clock does, and can be advanced: every timer that is due by then fires at once. Claude Code and the
- * database are not affected.
+ * A clock for tests. It runs as the system clock does, and can be moved forward: every timer that is due by then fires at once,
+ * and an interval that was passed several times fires once, as after a sleep of the machine. Claude Code and the database are
+ * not affected.
  */
-export class TestClock implements Clock {
+export class MovableClock implements Clock {
   readonly #timers = new Set<PendingTimer>();
-  #offset = 0;
+  #offset: number;
+
+  /** Starts at this time. Default: now. */
+  constructor(start?: Date) {
+    this.#offset = start ? start.getTime() - Date.now() : 0;
+  }
 
   now(): number {
     return Date.now() + this.#offset;
@@ -31,7 +37,13 @@ export class TestClock implements Clock {
     return this.#add({ due: this.monotonic() + ms, callback, everyMs: ms });
   }
 
+  /** Moves forward to this time. */
+  moveTo(time: Date): void {
+    this.advance(time.getTime() - this.now());
+  }
+
   advance(ms: number): void {
+    if (!(ms >= 0)) throw new RangeError("A clock only moves forward.");
     this.#offset += ms;
     for (const timer of [...this.#timers].toSorted((a, b) => a.due - b.due)) this.#arm(timer);
   }
@@ -51,7 +63,6 @@ export class TestClock implements Clock {
     timer.handle = setTimeout(() => this.#fire(timer), Math.max(0, left)).unref();
   }
 
-  /** An interval that was passed several times fires once, as after a sleep of the machine. */
   #fire(timer: PendingTimer): void {
     if (timer.everyMs === undefined) this.#timers.delete(timer);
     else {
