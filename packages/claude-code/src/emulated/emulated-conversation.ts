@@ -1,0 +1,364 @@
+import { costOf, LlmError, newId } from "@tandem/protocol";
+import { copiedCall } from "../session/allowed-call.ts";
+import type {
+  AllowedCall,
+  Conversation,
+  ConversationHost,
+  ConversationSetup,
+  TranscriptStore,
+  TurnOptions,
+} from "../session/conversation.ts";
+import { resultLines } from "../session/finish-turn.ts";
+import { Gate } from "../session/gate.ts";
+import { initFacts } from "../session/init-facts.ts";
+import { OUTPUT_TOOL } from "../session/process-options.ts";
+import { threadId } from "../session/thread-id.ts";
+import { toolNames } from "../session/tool-names.ts";
+import { callsIn } from "../session/transcript-line.ts";
+import type { TranslatorInput } from "../session/translate/translator-input.ts";
+import { Translator } from "../session/translate/translator.ts";
+import { untoldAnswers } from "../session/untold-answers.ts";
+import { askModel, type ModelAnswer } from "./ask-model.ts";
+import { causeOf, planLimitOf } from "./model-failure.ts";
+import { offeredTools } from "./offered-tools.ts";
+import { ToolRunner, type RunBuiltinTool, type ToolAnswer, type ToolRequest } from "./run-tool.ts";
+import { sdkMessage } from "./sdk-message.ts";
+import { ModelFailure } from "./stream-model.ts";
+import { TranscriptLog } from "./transcript-log.ts";
+
+export interface EmulatedParts {
+  /** The Messages API that answers. */
+  model: { url: string; key: string };
+  runBuiltinTool: RunBuiltinTool;
+  /** Waits before a failed request is repeated. */
+  sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+type Sent = Parameters<Conversation["send"]>[0];
+type Totals = Record<string, { inputTokens: number; outputTokens: number; costUSD: number } & Record<string, number>>;
+
+const MAX_OUTPUT_TOKENS = 32_000;
+const VERSION = "0.0.0-emulated";
+
+/**
+ * A conversation without a process, for tests: a small agent loop that asks the Messages API and passes every call through the
+ * same gate, and every message through the same translator, as a conversation with Claude Code. All calls of an answer
+ * run at once. Subagents, workflow runs, compaction and background tasks need Claude Code.
+ */
+class EmulatedConversation implements Conversation {
+  readonly ready: Promise<void>;
+  readonly pid = undefined;
+  readonly #setup: ConversationSetup;
+  readonly #host: ConversationHost;
+  readonly #parts: EmulatedParts;
+  readonly #transcript: TranscriptLog;
+  readonly #gate: Gate;
+  readonly #tools: ToolRunner;
+  readonly #translator: Translator;
+  readonly #waiting: Sent[] = [];
+  readonly #totals: Totals = {};
+  readonly #ranCall = Promise.withResolvers<void>();
+  #options: TurnOptions;
+  #turn: { abort: AbortController; ended: Promise<void> } | undefined;
+  #closing: Promise<void> | undefined;
+  #failure: LlmError | undefined;
+
+  constructor(setup: ConversationSetup, host: ConversationHost, transcripts: TranscriptStore, parts: EmulatedParts) {
+    this.#setup = setup;
+    this.#host = host;
+    this.#parts = parts;
+    this.#options = { model: setup.model, effort: setup.effort, planning: setup.planning ?? false };
+    this.#transcript = new TranscriptLog(transcripts);
+    const names = toolNames(setup);
+    this.#gate = new Gate(setup, host, names, () => this.#transcript.flush());
+    this.#tools = new ToolRunner(setup, { gate: this.#gate, names, runBuiltin: parts.runBuiltinTool });
+    this.#translator = new Translator({
+      newEventId: () => newId("event"),
+      threadIdOf: (id) => threadId(setup.id, id),
+      primaryThread: setup.primaryThread,
+      judge: this.#gate.judge,
+      isHandedOver: (id) => this.#gate.handedOver.has(id),
+      names,
+      outputExpected: setup.outputSchema !== undefined,
+      facts: initFacts(setup),
+    });
+    this.#ranCall.promise.catch(() => undefined);
+    this.ready = this.#open();
+    this.ready.catch((error: unknown) => this.#fail(error));
+  }
+
+  get ranCall(): Promise<void> {
+    return this.#ranCall.promise;
+  }
+
+  get ended(): boolean {
+    return this.#failure !== undefined || this.#closing !== undefined;
+  }
+
+  send(message: Sent): void {
+    if (this.ended) return;
+    this.#waiting.push(message);
+    void this.ready.then(() => this.#startTurn()).catch(() => undefined);
+  }
+
+  async adjust(options: TurnOptions): Promise<void> {
+    this.#options = options;
+  }
+
+  remembers(uuid: string): boolean {
+    return this.#transcript.remembers(uuid);
+  }
+
+  async takeBack(uuid: string): Promise<boolean> {
+    const index = this.#waiting.findIndex((sent) => sent.uuid === uuid);
+    if (index < 0) return false;
+    this.#waiting.splice(index, 1);
+    return true;
+  }
+
+  async interrupt(): Promise<void> {
+    await this.ready.catch(() => undefined);
+    const turn = this.#turn;
+    if (!turn) return;
+    this.#translate({ type: "interrupting" });
+    turn.abort.abort();
+    await turn.ended;
+  }
+
+  async stopTask(): Promise<void> {}
+
+  async endRun(): Promise<void> {}
+
+  kept(): Promise<void> {
+    return this.#transcript.flush();
+  }
+
+  caughtUp(): Promise<void> {
+    return this.#transcript.flush();
+  }
+
+  flush(): Promise<void> {
+    return this.#transcript.flush();
+  }
+
+  pause(): void {}
+
+  unpause(): void {}
+
+  close(turn: "ended" | "left" | "lost" = "ended"): Promise<void> {
+    return (this.#closing ??= this.#close(turn));
+  }
+
+  async #close(turn: "ended" | "left" | "lost"): Promise<void> {
+    if (turn === "ended" && this.#turn) this.#translate({ type: "interrupting" });
+    this.#turn?.abort.abort();
+    await this.#turn?.ended;
+    if (turn === "ended") this.#translate({ type: "ended", error: undefined, turnExpected: false });
+    this.#gate.endAll();
+    await this.#transcript.flush().catch(() => undefined);
+    this.#ranCall.reject(new LlmError("process_died", "The conversation was closed before the call had a result."));
+    this.#host.onOutput({ type: "closed", error: undefined });
+  }
+
+  #fail(error: unknown): void {
+    if (this.ended) return;
+    this.#failure = error instanceof LlmError ? error : new LlmError("process_died", String(error), { cause: error });
+    this.#turn?.abort.abort();
+    const turnExpected = this.#waiting.length > 0 || this.#setup.goOn !== undefined;
+    this.#translate({ type: "ended", error: this.#failure, turnExpected, keepsCalls: true });
+    this.#gate.endAll();
+    this.#ranCall.reject(this.#failure);
+    this.#host.onOutput({ type: "closed", error: this.#failure });
+  }
+
+  async #open(): Promise<void> {
+    const { resume, goOn } = this.#setup;
+    if (!resume) return;
+    await this.#transcript.load();
+    if (this.#transcript.lines.length === 0) {
+      throw new LlmError("no_conversation", "The store has no messages of the conversation to resume.");
+    }
+    if (!goOn) return;
+    const { run, results, told } = goOn;
+    const open = run ? [run.toolUseId, ...run.laterCalls] : [];
+    const { added, goesOn } = resultLines(this.#transcript.lines, results, open);
+    this.#transcript.append(added);
+    if (!run && !goesOn) {
+      for (const answer of told ? untoldAnswers(this.#transcript.lines, told) : []) {
+        this.#translate({ type: "untold", answer });
+      }
+      this.#host.onOutput({ type: "turn_ended", outcome: { stop: "end_turn", stopDetails: null, reported: {} } });
+      return;
+    }
+    if (run) {
+      this.#transcript.append(copiedCall(this.#transcript.lines, run));
+      this.#translate({ type: "adopted", call: run });
+    }
+    this.#startTurn(run ?? "unfinished");
+  }
+
+  #startTurn(from?: AllowedCall | "unfinished"): void {
+    if (this.#turn || this.ended || (!from && this.#waiting.length === 0)) return;
+    const abort = new AbortController();
+    const ended = this.#runTurn(abort.signal, from).then(
+      () => (this.#turn = undefined),
+      (error: unknown) => {
+        this.#turn = undefined;
+        this.#fail(error);
+      },
+    );
+    this.#turn = { abort, ended: ended.then(() => this.#startTurn()) };
+  }
+
+  async #runTurn(signal: AbortSignal, from: AllowedCall | "unfinished" | undefined): Promise<void> {
+    if (!from) this.#takeMessages(1);
+    this.#tell({
+      type: "system",
+      subtype: "init",
+      model: this.#options.model,
+      cwd: this.#setup.folder,
+      claude_code_version: VERSION,
+      tools: offeredTools(this.#setup).map(({ name }) => name),
+      mcp_servers: (this.#setup.connectedServers ?? []).map(({ name }) => ({ name, status: "connected" })),
+    });
+    try {
+      if (typeof from === "object" && !(await this.#runEarlierCall(from, signal))) return;
+      await this.#answerUntilDone(signal);
+    } catch (error) {
+      if (this.#closing) return;
+      if (signal.aborted) this.#end({ terminal_reason: "aborted_streaming" });
+      else if (error instanceof ModelFailure) this.#endFailed(error);
+      else throw error;
+    }
+  }
+
+  /** Returns whether the turn continues with a model request. */
+  async #runEarlierCall(run: AllowedCall, signal: AbortSignal): Promise<boolean> {
+    const stored = this.#transcript.lines.flatMap(callsIn).find(({ id }) => id === run.toolUseId);
+    const call = { id: run.toolUseId, name: run.name, input: run.changedTo ?? stored?.input ?? {} };
+    this.#report(call, await this.#tools.run(call, signal));
+    const notes = (run.notes ?? []).map((text) => ({ type: "text", text }));
+    if (notes.length > 0) this.#transcript.add("user", { content: notes });
+    if (run.laterCalls.length === 0) return true;
+    await this.#transcript.flush();
+    this.#ranCall.resolve();
+    return false;
+  }
+
+  async #answerUntilDone(signal: AbortSignal): Promise<void> {
+    const { maxTurns = Number.POSITIVE_INFINITY, outputSchema } = this.#setup;
+    for (let steps = 0; steps < maxTurns; steps += 1) {
+      const answer = await this.#ask(signal);
+      const calls = answer.content.flatMap((block) =>
+        block.type === "tool_use" ? [block as unknown as ToolRequest] : [],
+      );
+      const output = outputSchema && calls.find(({ name }) => name === OUTPUT_TOOL)?.input;
+      await Promise.all(
+        calls.map(async (call) => {
+          const result = await this.#tools.run(call, signal);
+          // The turn ends, and closes the call.
+          if (!signal.aborted) this.#report(call, result);
+        }),
+      );
+      signal.throwIfAborted();
+      if (calls.length === 0 || output) {
+        return this.#end({ stop_reason: answer.stopReason, ...(output && { structured_output: output }) });
+      }
+      this.#takeMessages();
+    }
+    this.#end({ subtype: "error_max_turns", is_error: true, errors: [], terminal_reason: "max_turns" });
+  }
+
+  async #ask(signal: AbortSignal): Promise<ModelAnswer> {
+    const answer = await askModel(
+      this.#parts,
+      {
+        model: this.#options.model,
+        max_tokens: MAX_OUTPUT_TOKENS,
+        system: this.#setup.system ?? "",
+        messages: this.#transcript.messages,
+        tools: offeredTools(this.#setup),
+      },
+      { signal, tell: (message) => this.#tell(message) },
+    );
+    this.#count(answer);
+    const { id, model, usage, content, stopReason } = answer;
+    this.#transcript.add("assistant", { id, model, usage, content, stop_reason: stopReason });
+    return answer;
+  }
+
+  #report({ id }: ToolRequest, { content, isError, details }: ToolAnswer): void {
+    const block = { type: "tool_result", tool_use_id: id, content, ...(isError && { is_error: true }) };
+    this.#transcript.add("user", { content: [block] });
+    this.#tell({ type: "user", message: { role: "user", content: [block] }, tool_use_result: details });
+  }
+
+  /** Gives waiting messages to the model: the one that starts a turn, or all that arrived during one. */
+  #takeMessages(most = this.#waiting.length): void {
+    for (const { uuid, content } of this.#waiting.splice(0, most)) {
+      this.#transcript.add("user", { content: [...content] }, uuid);
+      this.#tell({ type: "command_lifecycle", command_uuid: uuid, state: "started" });
+    }
+  }
+
+  #endFailed(failure: ModelFailure): void {
+    const limit = planLimitOf(failure);
+    if (limit) this.#tell({ type: "rate_limit_event", rate_limit_info: limit });
+    this.#tell({ type: "assistant", error: causeOf(failure), message: { content: [] } });
+    const text = failure.status === null ? failure.message : `API Error: ${failure.status} ${failure.message}`;
+    this.#end({ is_error: true, result: text, api_error_status: failure.status, terminal_reason: "api_error" });
+  }
+
+  #end(result: Record<string, unknown>): void {
+    this.#tell({
+      type: "result",
+      subtype: "success",
+      is_error: false,
+      result: "",
+      stop_reason: null,
+      terminal_reason: "completed",
+      modelUsage: this.#totals,
+      ...result,
+    });
+  }
+
+  #count({ model, usage }: ModelAnswer): void {
+    const total = (this.#totals[model] ??= {
+      inputTokens: 0,
+      outputTokens: 0,
+      cacheReadInputTokens: 0,
+      cacheCreationInputTokens: 0,
+      costUSD: 0,
+    });
+    const used = {
+      inputTokens: usage.input_tokens,
+      outputTokens: usage.output_tokens,
+      cacheReadTokens: usage.cache_read_input_tokens,
+      cacheWrite5mTokens: usage.cache_creation_input_tokens,
+      cacheWrite1hTokens: 0,
+      webSearches: 0,
+    };
+    total.inputTokens += used.inputTokens;
+    total.outputTokens += used.outputTokens;
+    total["cacheReadInputTokens"]! += used.cacheReadTokens;
+    total["cacheCreationInputTokens"]! += used.cacheWrite5mTokens;
+    total.costUSD += costOf(model, used)?.usd ?? 0;
+  }
+
+  #tell(message: { type: string } & Record<string, unknown>): void {
+    this.#translate({ type: "message", message: sdkMessage(this.#setup.id, message) });
+  }
+
+  #translate(input: TranslatorInput): void {
+    for (const output of this.#translator.accept(input)) {
+      this.#host.onOutput(output);
+      this.#gate.observe(output);
+    }
+  }
+}
+
+/** For `openConversation` of an engine. */
+export const emulatedConversations =
+  (parts: EmulatedParts) =>
+  (setup: ConversationSetup, host: ConversationHost, transcripts: TranscriptStore): Conversation =>
+    new EmulatedConversation(setup, host, transcripts, parts);
