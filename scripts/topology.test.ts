@@ -25,8 +25,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   sessions: ["protocol", "policy", "storage", "queue", "workspace", "sandbox", "claude-code"],
   context: ["protocol", "storage", "queue", "workspace", "runtime", "connectors", "relationships", "metrics"],
   server: ["protocol", "client", "storage", "queue", "runtime", "sessions", "context"],
+  emulator: ["rehearsal", "claude-code", "storage", "sessions", "server"],
   tandem: LIBRARIES,
-  cli: [...LIBRARIES, "tandem", "client", "rehearsal"],
+  cli: [...LIBRARIES, "tandem", "client", "rehearsal", "emulator"],
   web: ["protocol", "client"],
 };
 
@@ -40,11 +41,18 @@ const OWNED: readonly [library: RegExp, owner: string][] = [
 /** The official client tests our server, so only tests import it. */
 const JUDGE = /^@anthropic-ai\/sdk/;
 
-const REHEARSING_COMMANDS = ["src/commands/settings/demo", "src/commands/settings/rehearse", "src/demo/"];
+const REHEARSING_COMMANDS = [
+  "src/commands/settings/demo",
+  "src/commands/settings/emulator",
+  "src/commands/settings/rehearse",
+  "src/demo/",
+  "src/library/emulator",
+];
 
 /** Entry points besides `index.ts`, for commands that must start fast and load only one part of a package. */
 const ENTRY_POINTS: ReadonlySet<string> = new Set([
   "@tandem/claude-code/processes",
+  "@tandem/claude-code/emulated",
   "@tandem/sandbox/certificates",
   "@tandem/server/acp",
   ...["compose", "config", "context", "engine", "fleet", "health", "models", "project", "server", "tenants"].map(
@@ -65,6 +73,7 @@ const TEST_ENTRY_POINTS = new Set([
 const NAME_MESSAGES: ReadonlySet<string> = new Set([
   "runtime/src/messages/upstream.ts",
   "sandbox/src/proxy/judge-api-request.ts",
+  "claude-code/src/emulated/stream-model.ts",
   "protocol/src/api/endpoints.ts",
   "server/src/http/reference/api-reference.ts",
   "server/src/http/routes/server/refused-routes.ts",
@@ -159,8 +168,9 @@ describe("packages", () => {
 
   test("outside tests, only the commands about it use the rehearsal", () => {
     const wrong = imports.filter(
-      ({ file, target }) =>
+      ({ workspace, file, target }) =>
         workspaceOf(target) === "rehearsal" &&
+        workspace !== "emulator" &&
         !isTest(file) &&
         !REHEARSING_COMMANDS.some((prefix) => file.startsWith(prefix)),
     );

@@ -1,0 +1,128 @@
+import { once } from "node:events";
+import { createServer, request as send, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
+import { setTimeout as delay } from "node:timers/promises";
+import { CONTROL_PATH, type ControlAnswer } from "./control-api.ts";
+import type { Fault, Faults } from "./faults.ts";
+
+/** Answers requests that drive the emulator itself. */
+type Control = (request: IncomingMessage, body: string) => Promise<ControlAnswer>;
+
+const HOP_HEADERS = new Set(["connection", "keep-alive", "transfer-encoding"]);
+
+const ERROR_TYPES: Record<number, string> = {
+  400: "invalid_request_error",
+  401: "authentication_error",
+  403: "permission_error",
+  404: "not_found_error",
+  429: "rate_limit_error",
+  529: "overloaded_error",
+};
+
+/**
+ * The address that clients use. It stays the same while the server behind it restarts, and it is where requests meet their
+ * faults.
+ */
+export class FrontDoor implements AsyncDisposable {
+  readonly #server: Server;
+  readonly #faults: Faults;
+  readonly #control: Control;
+  #target: string | undefined;
+
+  constructor(faults: Faults, control: Control) {
+    this.#faults = faults;
+    this.#control = control;
+    this.#server = createServer((request, response) => {
+      this.#handle(request, response).catch(() => response.destroy());
+    });
+  }
+
+  async listen(port = 0): Promise<string> {
+    this.#server.listen(port, "127.0.0.1");
+    await once(this.#server, "listening");
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** Passes requests on to this server; undefined while there is none, and requests are refused. */
+  passTo(url: string | undefined): void {
+    this.#target = url;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, "close");
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = "GET", url: path = "/" } = request;
+    if (path.startsWith(CONTROL_PATH)) {
+      const { status, body } = await this.#control(request, (await buffer(request)).toString());
+      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+      return;
+    }
+    const fault = this.#faults.takeForRequest(method, path);
+    if (fault?.type === "lost_request" || !this.#target) return void request.socket.resetAndDestroy();
+    if (fault?.type === "status") return answerError(response, fault);
+    const body = await buffer(request);
+    if (fault?.type === "duplicate") (await this.#forward(request, body)).resume();
+    const answer = await this.#forward(request, body);
+    if (fault?.type === "lost_answer") {
+      // The server has handled the request when its answer begins; a stream would never end.
+      answer.destroy();
+      return void request.socket.resetAndDestroy();
+    }
+    if (fault?.type === "slow") await delay(fault.ms);
+    for (const [name, value] of Object.entries(answer.headers)) {
+      if (value !== undefined && !HOP_HEADERS.has(name)) response.setHeader(name, value);
+    }
+    response.writeHead(answer.statusCode ?? 502);
+    // A stream may be silent at first.
+    response.flushHeaders();
+    response.on("close", () => answer.destroy());
+    await passBody(answer, response, fault);
+  }
+
+  #forward(request: IncomingMessage, body: Buffer): Promise<IncomingMessage> {
+    const target = this.#target;
+    return new Promise((resolve, reject) => {
+      const headers = { ...request.headers, host: new URL(target ?? "").host };
+      const forwarded = send(`${target}${request.url ?? "/"}`, { method: request.method, headers, agent: false });
+      forwarded.on("response", resolve).on("error", reject);
+      forwarded.end(body);
+    });
+  }
+}
+
+async function passBody(answer: IncomingMessage, response: ServerResponse, fault: Fault | undefined): Promise<void> {
+  let events = 0;
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    if (fault?.type !== "cut_stream") {
+      if (fault?.type === "slow") await delay(fault.ms);
+      response.write(chunk);
+      continue;
+    }
+    // Events end with an empty line.
+    const parts = chunk.toString("utf8").split(/(?<=\n\n)/);
+    for (const part of parts) {
+      if (events >= fault.afterEvents) return void response.socket?.resetAndDestroy();
+      await new Promise<void>((resolve) => response.write(part, () => resolve()));
+      if (/^data:/m.test(part)) events += 1;
+    }
+  }
+  response.end();
+}
+
+function answerError(
+  response: ServerResponse,
+  { status, retryAfterSeconds }: Extract<Fault, { type: "status" }>,
+): void {
+  const type = ERROR_TYPES[status] ?? "api_error";
+  const error = { type, message: `The emulator was told to answer ${status}.` };
+  response.writeHead(status, {
+    "content-type": "application/json",
+    ...(retryAfterSeconds !== undefined && { "retry-after": String(retryAfterSeconds) }),
+  });
+  response.end(JSON.stringify({ type: "error", error }));
+}
