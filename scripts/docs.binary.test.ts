@@ -14,6 +14,7 @@ import { processesIn } from "../apps/cli/src/testing/process-stats.ts";
 // Imported so that their types are checked.
 export type * from "../docs/examples/custom-tool.ts";
 export type * from "../docs/examples/embed-server.ts";
+export type * from "../docs/examples/emulated-session.ts";
 export type * from "../docs/examples/managed-agent.ts";
 export type * from "../docs/examples/webhook-receiver.ts";
 
@@ -37,6 +38,11 @@ test("the example with a custom tool runs with only two variables set", async ()
     "ran weather",
     expect.stringContaining("Take one: 8 degrees and rain in Bern."),
   ]);
+});
+
+test("the assertions of the emulator's example hold", async () => {
+  await using machine = await sessionMachine([]);
+  expect(await linesOf("emulated-session.ts", machine.variables)).toEqual([""]);
 });
 
 test("the example that receives webhooks verifies them, and refuses forged ones", async () => {

@@ -19,7 +19,11 @@ export const SERVER_PACKAGE: PublishedPackage = {
   name: "tandem-agent-server",
   description: "Your own Managed Agents server: Claude Code as an engine for other software.",
   workspace: join(root, "apps/cli"),
-  exports: inRoot({ ".": "apps/cli/src/library/server.ts", "./runtime": "apps/cli/src/library/runtime.ts" }),
+  exports: inRoot({
+    ".": "apps/cli/src/library/server.ts",
+    "./emulator": "apps/cli/src/library/emulator.ts",
+    "./runtime": "apps/cli/src/library/runtime.ts",
+  }),
 };
 
 /** Small packages for programs that need no Claude Code: 0.5 MB instead of 400. */

@@ -283,6 +283,10 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, CommandEn
       description: "Serve the whole API to the parent process: JSON lines on stdin and stdout.",
       load: () => import("./commands/server/stdio.ts"),
     },
+    emulator: {
+      description: "Run the Managed Agents API with a scripted model, for tests.",
+      load: () => import("./commands/settings/emulator.ts"),
+    },
     rehearse: {
       description: "Replace the model's API with a script or a recording.",
       load: () => import("./commands/settings/rehearse.ts"),
