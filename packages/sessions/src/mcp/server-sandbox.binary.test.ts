@@ -158,6 +158,22 @@ describe.skipIf(!wall.on)(`a local MCP server in its sandbox${wall.on ? "" : ` (
     expect(seen).toMatchObject([{ type: "tandem.sandbox_violation", kind: "host", target: "elsewhere.example" }]);
   });
 
+  it("of npx: a program that an agent planted in the folder's node_modules runs in the sandbox only", async () => {
+    const programs = join(root, "folder/node_modules/.bin");
+    await mkdir(programs, { recursive: true });
+    const [outside, ssh] = [join(root, "outside"), join(root, "home/.ssh/id")];
+    const attempt = `try { require("node:fs").writeFileSync(${JSON.stringify(outside)}, "planted"); } catch {}`;
+    await writeFile(join(programs, "tool-server"), `#!/usr/bin/env node\n${attempt}\n${SERVER}`, { mode: 0o755 });
+    const { endpoint, ...configured } = serverOf(CONFIGURED);
+    const npx = { ...endpoint, command: "npx", args: ["--no-install", "tool-server"] };
+    await using server = await connect({ ...configured, endpoint: npx });
+    // It is the planted one.
+    expect(await server.run("cat node_modules/.bin/tool-server")).toContain("planted");
+    expect(await server.run(`cat ${ssh} ${join(root, "state/token")}; touch ${outside} a.txt`)).not.toContain("secret");
+    await expect(readFile(outside)).rejects.toThrow("ENOENT");
+    await rm(join(root, "folder/node_modules"), { recursive: true });
+  });
+
   it("runs outside if the configuration says so", async () => {
     await using server = await connect(serverOf({ type: "none" }));
     expect(await server.run(`cat ${join(root, "home/.ssh/id")}`)).toBe("ssh secret");
