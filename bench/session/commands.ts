@@ -5,10 +5,10 @@ import { timed, type Sample } from "./sample.ts";
 import type { InstalledMachine } from "./stage.ts";
 
 /** A command from its start to its exit. */
-async function timeCommand(machine: InstalledMachine, args: readonly string[], node?: string): Promise<Sample> {
+async function timeCommand(machine: InstalledMachine, args: readonly string[]): Promise<Sample> {
   const before = exitedChildrenCpu();
   const { value } = await timed(async () => {
-    const child = machine.start(args, node);
+    const child = machine.start(args);
     child.stdin?.end();
     const { code, stderr } = await outcomeOf(child);
     if (code !== 0) throw new Error(`tandem ${args.join(" ")} exited with ${code}: ${stderr}`);
@@ -48,34 +48,16 @@ type CommandKey = keyof typeof COMMANDS;
 
 const commandRow = (key: CommandKey, atMost: number) =>
   ({ what: `\`tandem ${COMMANDS[key]}\``, unit: "ms", target: { of: "absolute", atMost } }) as const;
-const launcherRow = { what: "… through the launcher of an older Node", unit: "ms" } as const;
 
 /** Commands that people and scripts run often. `status` without a running server. */
-export const commands: Measurement<CommandKey | `${CommandKey}Launcher`> = {
-  rows: {
-    version: commandRow("version", 100),
-    versionLauncher: launcherRow,
-    help: commandRow("help", 200),
-    helpLauncher: launcherRow,
-    status: commandRow("status", 500),
-    statusLauncher: launcherRow,
-  },
+export const commands: Measurement<CommandKey> = {
+  rows: { version: commandRow("version", 100), help: commandRow("help", 200), status: commandRow("status", 500) },
   async open(stage) {
     // With a backend, so that `status` finds nothing to complain about.
     const machine = await stage.machine("  provider: { backend: claude-code }\n");
-    const { oldNode } = stage.installed;
-    const one = (key: CommandKey, node?: string): Promise<Sample> => timeCommand(machine, [COMMANDS[key]], node);
+    const one = (key: CommandKey): Promise<Sample> => timeCommand(machine, [COMMANDS[key]]);
     return {
-      async round() {
-        const samples = { version: await one("version"), help: await one("help"), status: await one("status") };
-        if (oldNode === undefined) return samples;
-        return {
-          ...samples,
-          versionLauncher: await one("version", oldNode),
-          helpLauncher: await one("help", oldNode),
-          statusLauncher: await one("status", oldNode),
-        };
-      },
+      round: async () => ({ version: await one("version"), help: await one("help"), status: await one("status") }),
       [Symbol.asyncDispose]: () => machine[Symbol.asyncDispose](),
     };
   },

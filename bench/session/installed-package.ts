@@ -7,14 +7,20 @@ import { SERVER_PACKAGE } from "../../scripts/published-packages.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const versions = z.record(z.string(), z.string()).default({});
-const manifest = z.object({ dependencies: versions, peerDependencies: versions });
+const manifest = z.object({
+  bin: z.object({ tandem: z.string() }),
+  dependencies: versions,
+  peerDependencies: versions,
+});
 
 export interface InstalledPackage {
-  /** The installed `tandem` command. */
-  tandem: string;
+  /** The installed `tandem`: a program, which looks for Node 24. */
+  command: string;
+  /** The script that it starts. */
+  script: string;
   /** Node 24. A copy: otherwise every other process of the same file takes its share of the memory's figures. */
   node: string;
-  /** An older Node of this machine, which starts `tandem` through the launcher. */
+  /** An older Node of this machine, as many users have in PATH. */
   oldNode: string | undefined;
 }
 
@@ -24,7 +30,7 @@ export async function installPackage(folder: string, built?: string): Promise<In
   const place = join(modules, SERVER_PACKAGE.name);
   if (built === undefined) await buildPackage(place);
   else cpSync(built, place, { recursive: true });
-  const { dependencies, peerDependencies } = manifest.parse(
+  const { bin, dependencies, peerDependencies } = manifest.parse(
     JSON.parse(readFileSync(join(place, "package.json"), "utf8")),
   );
   // Whole scopes: binaries for a platform are packages beside the one that needs them.
@@ -36,7 +42,8 @@ export async function installPackage(folder: string, built?: string): Promise<In
   const node = join(modules, "node", "bin", "node");
   mkdirSync(dirname(node), { recursive: true });
   copyFileSync(process.execPath, node);
-  return { tandem: join(place, "bin", "tandem.mjs"), node, oldNode: findOldNode() };
+  const [command, script] = [join(place, bin.tandem), join(place, "bin", "tandem.mjs")];
+  return { command, script, node, oldNode: findOldNode() };
 }
 
 /** A Node from 20 on that is older than the one that Tandem needs. */

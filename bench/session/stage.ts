@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { z } from "zod";
 import { seedModels } from "../../apps/cli/src/testing/seed-models.ts";
 import { startUp, type UpProcess } from "../../apps/cli/src/testing/session-machine.ts";
@@ -25,9 +25,12 @@ export interface Stage extends AsyncDisposable {
 export interface InstalledMachine extends AsyncDisposable {
   project: string;
   home: string;
-  start(args: readonly string[], node?: string): ChildProcess;
-  up(node?: string): Promise<UpProcess>;
+  start(args: readonly string[], by?: Starter): ChildProcess;
+  up(by?: Starter): Promise<UpProcess>;
 }
+
+/** `command`: as users type it, on a machine with an older Node if there is one. `node`: by Node 24, without the launcher. */
+export type Starter = "command" | "node";
 
 export async function setStage(built?: string): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), "tandem-bench-session-"));
@@ -58,17 +61,20 @@ async function installedMachine(
   await seedModels(machine);
   // Users have no compile cache but the one of the launcher.
   const { NODE_COMPILE_CACHE: _, ...variables } = machine.variables;
-  const start = (args: readonly string[], node = installed.node): ChildProcess =>
-    spawn(node, [installed.tandem, ...args], {
+  const { command, script, node, oldNode = node } = installed;
+  const start = (args: readonly string[], by: Starter = "command"): ChildProcess => {
+    const [program, ...words] = by === "node" ? [node, script] : [command];
+    return spawn(program, [...words, ...args], {
       cwd: machine.project,
-      env: { ...variables, SESSION_KEY: KEY },
+      env: { ...variables, SESSION_KEY: KEY, PATH: `${dirname(by === "node" ? node : oldNode)}:${variables.PATH}` },
       stdio: ["pipe", "pipe", "pipe"],
     });
+  };
   return {
     project: machine.project,
     home: variables.TANDEM_HOME,
     start,
-    up: (node) => startUp(start(["up", "--json", "--port", "0"], node)),
+    up: (by) => startUp(start(["up", "--json", "--port", "0"], by)),
     [Symbol.asyncDispose]: () => machine[Symbol.asyncDispose](),
   };
 }
