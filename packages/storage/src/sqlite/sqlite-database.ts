@@ -22,8 +22,8 @@ const CREATION_MS = 5_000;
 
 /**
  * A SQLite file with a writer thread and a reader thread: neither blocks the event loop, and reads never wait for a
- * commit's fsync. The reader starts a moment later; until then the writer reads too. A third thread starts with the
- * first search.
+ * commit's fsync. The reader starts with the first read that has to wait for a commit; until then the writer reads too, and
+ * an idle server has one thread. A third one starts with the first search.
  */
 export class SqliteDatabase implements Database {
   readonly engine = "sqlite";
@@ -32,7 +32,8 @@ export class SqliteDatabase implements Database {
   readonly #workers: { [role in ThreadData["role"]]?: Promise<SqliteWorker> } = {};
   /** Undefined until the reader thread has started. */
   #reader: SqliteWorker | undefined;
-  #readerSoon: NodeJS.Timeout | undefined;
+  readonly #readerFrom = performance.now() + READER_AFTER_MS;
+  #commits = 0;
   #listener: ((notice: ChangeNotice) => void) | undefined;
   #closing: Promise<void> | undefined;
 
@@ -56,7 +57,6 @@ export class SqliteDatabase implements Database {
     onWait?.();
     try {
       await writer;
-      database.#startReaderSoon();
       return database;
     } catch (error) {
       await database[Symbol.asyncDispose]();
@@ -66,6 +66,7 @@ export class SqliteDatabase implements Database {
 
   async read<A, T>(operation: Operation<A, T>, args: A, purpose?: "search"): Promise<T> {
     if (this.#closing) throw closed();
+    if (!this.#reader && this.#commits > 0 && performance.now() > this.#readerFrom) this.#startReader();
     const reader = purpose ? await this.#worker("searcher") : (this.#reader ?? (await this.#worker("writer")));
     const [result] = await reader.ask({ type: "read", call: { name: operation.name, args } });
     return valueOf(result!) as T;
@@ -131,7 +132,6 @@ export class SqliteDatabase implements Database {
   }
 
   async #close(): Promise<void> {
-    clearTimeout(this.#readerSoon);
     await this.#queue.drained();
     // Readers first: the last connection to close checkpoints the WAL.
     for (const role of ["searcher", "reader", "writer"] as const) {
@@ -141,19 +141,22 @@ export class SqliteDatabase implements Database {
   }
 
   async #commit(calls: Call[]): Promise<Outcome[]> {
-    const writer = await this.#worker("writer");
-    const results = await writer.ask({ type: "write", calls });
-    return results.map((result) => (result.ok ? result : { ok: false, error: toTandemError(result.reason) }));
+    this.#commits += 1;
+    try {
+      const writer = await this.#worker("writer");
+      const results = await writer.ask({ type: "write", calls });
+      return results.map((result) => (result.ok ? result : { ok: false, error: toTandemError(result.reason) }));
+    } finally {
+      this.#commits -= 1;
+    }
   }
 
-  #startReaderSoon(): void {
-    clearTimeout(this.#readerSoon);
-    this.#readerSoon = setTimeout(() => {
-      this.#worker("reader").then(
-        (reader) => (this.#reader = reader),
-        () => {},
-      );
-    }, READER_AFTER_MS).unref();
+  /** The next reads use it as soon as it is open. */
+  #startReader(): void {
+    this.#worker("reader").then(
+      (reader) => (this.#reader = reader),
+      () => {},
+    );
   }
 
   /** A crashed thread is replaced on the next use. */
@@ -162,9 +165,7 @@ export class SqliteDatabase implements Database {
     if (found) return found;
     const forget = (): void => {
       if (this.#workers[role] === opened) delete this.#workers[role];
-      if (role !== "reader" || this.#closing) return;
-      this.#reader = undefined;
-      this.#startReaderSoon();
+      if (role === "reader") this.#reader = undefined;
     };
     const opened: Promise<SqliteWorker> = SqliteWorker.open(
       { file: this.place, role, isShared: this.#isShared },
