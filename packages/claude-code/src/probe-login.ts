@@ -7,6 +7,7 @@ import { getCACertificates } from "node:tls";
 import { promisify } from "node:util";
 import { z } from "zod";
 import { readExpiry } from "./credentials/read-expiry.ts";
+import { keepLoginStatus } from "./login-cache.ts";
 import { childVariables, overridingVariables } from "./variables.ts";
 
 const API = "https://api.anthropic.com/";
@@ -44,6 +45,8 @@ export async function probeLogin(options: {
   executable: string;
   deadlineMs: number;
   signal?: AbortSignal;
+  /** Where the last answer of Claude Code is kept. */
+  cacheFile?: string;
 }): Promise<LoginProbe> {
   const variables = childVariables(
     options.hostVariables,
@@ -53,7 +56,12 @@ export async function probeLogin(options: {
   const deadline = AbortSignal.timeout(options.deadlineMs);
   const signal = options.signal ? AbortSignal.any([deadline, options.signal]) : deadline;
   const [status, stored, unreachable] = await Promise.all([
-    readStatus(options.executable, variables, signal),
+    keepLoginStatus(
+      options.cacheFile,
+      { executable: options.executable, variables },
+      () => readStatus(options.executable, variables, signal),
+      (status): status is AuthStatus => authStatus.safeParse(status).success,
+    ),
     readStored(variables),
     whyUnreachable(variables, options.deadlineMs, signal),
   ]);

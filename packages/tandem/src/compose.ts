@@ -65,6 +65,8 @@ export async function probeLogin(host: Host, project: Project, deadlineMs: numbe
     executable: await findClaudeCode(host, project),
     deadlineMs,
     signal: host.signal,
+    // Beside the compile cache.
+    cacheFile: join(tandemHome(host.env), "cache", "login.json"),
   });
 }
 
