@@ -69,6 +69,9 @@ export async function buildPackage(folder: string, published: PublishedPackage =
     dir: lib,
     entryFileNames: "[name].mjs",
     chunkFileNames: "[name]-[hash].mjs",
+    // V8 keeps the text of a loaded module: one character that is not ASCII doubles it.
+    comments: false,
+    minify: { compress: false, mangle: false, codegen: { removeWhitespace: false, asciiOnly: true } },
   });
   await bundle.close();
   const modules = output.flatMap((part) => (part.type === "chunk" ? part.moduleIds : []));

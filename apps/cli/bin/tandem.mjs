@@ -3,7 +3,6 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { setFlagsFromString } from "node:v8";
 import { hideVariables, mayShowCredentials, restoreEnvironment } from "./clean-environment.mjs";
 import {
   become,
@@ -28,9 +27,6 @@ if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
   // Any Node can answer this, and scripts ask it often.
   console.log(JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version);
 } else if (currentMajor() >= WANTED_MAJOR && !(isExposed && !hideVariables())) {
-  // A start allocates much that stays. V8 would let its space for new objects grow to 64 MB meanwhile. The engine lifts
-  // this with the first session.
-  if (args.includes("up")) setFlagsFromString("--semi-space-growth-factor=1");
   await keepCompiledCode();
   await import("../src/main.ts");
 } else {

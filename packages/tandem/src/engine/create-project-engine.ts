@@ -3,7 +3,6 @@ import type { Credential } from "@tandem/claude-code";
 import { TandemError } from "@tandem/protocol";
 import type { Engine, EngineSettings } from "@tandem/sessions";
 import type { Store } from "@tandem/storage";
-import { setFlagsFromString } from "node:v8";
 import { findClaudeCode } from "../models/find-claude-code.ts";
 import {
   claudeFolder,
@@ -102,11 +101,7 @@ export async function createProjectEngine(
   const hostVariables = host.env;
   if (runs) checkMode(sessions.permissionMode, hostAccount(hostVariables), "sessions.permissionMode");
   const readSecret = secretReader(host, project);
-  const load = async () => {
-    // `tandem up` forbids this growth while no session runs.
-    setFlagsFromString("--semi-space-growth-factor=2");
-    return (library ??= await loadClaudeCode());
-  };
+  const load = async () => (library ??= await loadClaudeCode());
   // A conversation is opened with a credential, so that reading one also loads the library.
   const credential = async () => {
     const library = await load();

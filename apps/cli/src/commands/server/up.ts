@@ -13,6 +13,7 @@ import { Progress } from "../../progress.ts";
 import { readSandboxOverview, sandboxNotice } from "@tandem/tandem/health";
 import { announce } from "../../server/announce.ts";
 import { hasBrowser, openInBrowser } from "../../server/open-browser.ts";
+import { shrinkHeapWhenIdle } from "../../server/shrink-heap.ts";
 import { useRunningServer } from "../../server/use-running-server.ts";
 import { type Command, Option } from "commander";
 import type { Registration } from "../registration.ts";
@@ -93,6 +94,7 @@ export async function up(invocation: Invocation, options: UpOptions): Promise<nu
   const news = demo ? undefined : await sandboxNotice(env, project.settings, await readSandboxOverview(host, project));
   const facts = { info, link, hasPage, isOpened, added, member, engine, warning, news, logFile, stopWithinMs };
   await using _ = await announce(invocation, facts);
+  using __ = shrinkHeapWhenIdle();
   if (!stopRequested.aborted) await once(stopRequested, "abort");
   return 0;
 }
