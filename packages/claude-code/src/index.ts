@@ -61,6 +61,7 @@ export type {
 } from "./session/conversation.ts";
 export { measureProcesses } from "./processes/measure-processes.ts";
 export type { ToolDefinition } from "./tool-server.ts";
+export { launchFingerprint } from "./session/launch-fingerprint.ts";
 export { openConversation } from "./session/open-conversation.ts";
 export type { ToldAnswers } from "./session/untold-answers.ts";
 export { cutTranscript } from "./session/cut-transcript.ts";

@@ -11,7 +11,7 @@ import { Auditor } from "./audit/auditor.ts";
 import { BudgetHook } from "./budgets/budget-hook.ts";
 import { Budgets } from "./budgets/budgets.ts";
 import { createEmergency } from "./budgets/emergency.ts";
-import { KillSwitch } from "./budgets/kill-switch.ts";
+import { KillSwitch, type Halt } from "./budgets/kill-switch.ts";
 import { QuotaRegistry } from "./budgets/quota-registry.ts";
 import { forgetSession } from "./checkpoints/forget-session.ts";
 import { CheckpointService } from "./checkpoints/checkpoint-service.ts";
@@ -62,6 +62,7 @@ import { SessionPlaces } from "./resources/session-places.ts";
 import { SessionService } from "./resources/session-service.ts";
 import { SessionOptions } from "./resources/session-options.ts";
 import { trustIn, trustView } from "./trust/folder-trust.ts";
+import { Spares } from "./spares/spares.ts";
 import { createVaults } from "./vaults/create-vaults.ts";
 import { waitingHook, type CreateTurnHooks } from "./hooks/turn-hook.ts";
 import { WebhookService } from "./webhooks/webhook-service.ts";
@@ -191,6 +192,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     settings,
     deltas,
     createTurnHooks,
+    spares: () => spares,
     commands,
     definitions,
     rules,
@@ -237,6 +239,17 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     settings,
     clock: settings.clock,
   });
+  const { spareProcesses } = settings;
+  const spares =
+    spareProcesses &&
+    new Spares({
+      settings: { ...settings, spareProcesses },
+      store,
+      definitions,
+      places,
+      environmentOf: (id) => environments.open(id),
+      isHalted: async () => (await killSwitch.state()) !== undefined,
+    });
   const mounts = new SessionMounts({ store, clock: settings.clock, repositories, memoryStores });
   const sessions = new SessionService({
     store,
@@ -257,6 +270,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     prepare: settings.prepare,
     work,
     deltas,
+    ...(spares && { spares }),
     clock: settings.clock,
     forget: async (row) => {
       await forgetSession({ store, shelf: checkpoints.shelf, settings }, row);
@@ -301,6 +315,10 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     note,
     log: settings.log,
   });
+  const halt = async (state: Halt): Promise<number> => {
+    const [interrupted] = await Promise.all([actors.halt(state), spares?.endAll()]);
+    return interrupted;
+  };
   checkpoints.onFull = (session) => history.compactNext(session, "tandem");
   return {
     agents: servedAgents(agents, (agent) => deployments.archiveOf(agent)),
@@ -350,7 +368,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
       onRaised: () => void actors.lookAround(),
       note,
     }),
-    killSwitch: createEmergency(store, killSwitch, actors, note),
+    killSwitch: createEmergency(store, killSwitch, { halt, lookAround: () => actors.lookAround() }, note),
     audit,
     messages,
     models: settings.models,
@@ -358,6 +376,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
       // An orphaned Claude Code process must end before its session is taken over.
       await settings.sweep();
       await sweepSocketFolders();
+      await spares?.sweep();
       void prunePackages(stateFolder, settings.clock.now()).catch(() => undefined);
       audit.start();
       turns.start(store.events);
@@ -373,7 +392,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
       await scheduler.stop();
       expiry.stop();
       checkpoints.stop();
-      await Promise.all([messages.stop(deadlineMs), actors.stop(deadlineMs)]);
+      await Promise.all([messages.stop(deadlineMs), actors.stop(deadlineMs), spares?.stop()]);
       await webhooks.stop();
       await turns.stop();
       await audit.stop();

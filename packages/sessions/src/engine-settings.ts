@@ -9,6 +9,7 @@ import type { MemorySettings } from "./memory/memory-stores.ts";
 import type { MessagesSettings } from "./messages/messages-service.ts";
 import type { PushSettings } from "./push/push-settings.ts";
 import type { Quotas } from "./quotas/quotas.ts";
+import type { SpareSettings } from "./spares/spare-settings.ts";
 import type { WebhookSettings } from "./webhooks/webhook-settings.ts";
 import type { WorkSettings } from "./work/work-queue.ts";
 import type { WorktreeSettings } from "./worktrees/worktree-maker.ts";
@@ -23,6 +24,7 @@ export interface EngineSettings
     MessagesSettings,
     PreviewSettings,
     PushSettings,
+    SpareSettings,
     WebhookSettings,
     WorkSettings {
   /** The system clock by default. */

@@ -126,6 +126,15 @@ const sessions = z.strictObject({
     .describe(
       "Maximum number of Claude Code processes for sessions. Further turns wait. Default: derived from memory and cores.",
     ),
+  spares: z
+    .int()
+    .min(0)
+    .max(100)
+    .default(2)
+    .meta(harmless("Memory of this machine."))
+    .describe(
+      "Number of Claude Code processes that the server starts ahead, for sessions like those of the last hour. 0 turns it off.",
+    ),
   recovery: z
     .enum(["stop", "resume"])
     .default("stop")

@@ -1,3 +1,4 @@
+import type { Spares } from "../spares/spares.ts";
 import type { SessionRow, Store } from "@tandem/storage";
 import type { Halt } from "../budgets/kill-switch.ts";
 import type { SessionCommands } from "../commands/session-commands.ts";
@@ -16,6 +17,8 @@ export interface ActorDependencies {
   /** The kill switch, if it is engaged. */
   halted: () => Promise<Halt | undefined>;
   createTurnHooks: CreateTurnHooks;
+  /** Processes that were started ahead of their sessions, if any. */
+  spares: () => Pick<Spares, "take" | "want"> | undefined;
   commands: Pick<SessionCommands, "prepare">;
   rules: Rules;
   definitions: ToolDefinitions;

@@ -99,6 +99,7 @@ export class SessionActor {
         this.#waits.tellIdle();
       },
       onEnd: () => {
+        dependencies.spares()?.want(this.row);
         this.#leaveAfter(dependencies.settings.idle);
         this.#runner.process.setIdle(this.leave, false);
         this.#waits.tellIdle();

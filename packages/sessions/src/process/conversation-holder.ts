@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { availableParallelism } from "node:os";
 import type {
   AllowedCall,
   Conversation,
@@ -33,15 +32,14 @@ import { admitLateCall, sessionJudge } from "./session-judge.ts";
 import type { ToolDefinitions } from "../mcp/tool-definitions.ts";
 import { readOpenTurn } from "../log/open-turn.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
-import { StartGate } from "./start-gate.ts";
+import { PROCESS_STARTS } from "./start-gate.ts";
+import type { Spare } from "../spares/spare.ts";
+import type { Spares } from "../spares/spares.ts";
 import { SystemMessages } from "./system-messages.ts";
 import { toldAnswers } from "./told-answers.ts";
 import { transcriptStore } from "./transcript-store.ts";
 import { modelEvent, turnOptions } from "./turn-options.ts";
 import type { PendingApprovals } from "../approvals/pending-approvals.ts";
-
-/** Shared by all engines of this process. */
-const STARTS = new StartGate(availableParallelism());
 
 interface HolderDependencies {
   store: Store;
@@ -60,7 +58,10 @@ interface HolderDependencies {
   database: DatabaseWait;
   onOutput: (output: ConversationOutput) => void;
   gateway: GatewayWatch;
+  spares: () => Pick<Spares, "take" | "want"> | undefined;
 }
+
+type StartedConversation = Pick<ConversationSetup, "id" | "resume" | "goOn">;
 
 /** The Claude Code process of a session, while there is one. Output of former processes is ignored. */
 export class ConversationHolder {
@@ -218,11 +219,25 @@ export class ConversationHolder {
     }
   }
 
-  async #start(conversation: Pick<ConversationSetup, "id" | "resume" | "goOn">): Promise<Conversation> {
+  /** A new conversation uses the process that was started ahead for this session, if it still fits. */
+  async #start(conversation: StartedConversation): Promise<Conversation> {
+    const { writer } = this.#dependencies;
+    const spares = this.#dependencies.spares();
+    const spare = conversation.resume ? undefined : await spares?.take(writer.row.id);
+    const ahead = spare && (await this.#launch({ id: spare.conversationId, resume: false }, spare));
+    const opened = ahead ?? (await this.#launch(conversation));
+    if (!opened) throw new RequestError("unavailable", "Claude Code was not started.");
+    spares?.want(writer.row, true);
+    return opened;
+  }
+
+  /** Undefined if the spare does not fit; it has ended then. */
+  async #launch(conversation: StartedConversation, spare?: Spare): Promise<Conversation | undefined> {
     const { store, settings, lease, writer, definitions } = this.#dependencies;
     const { row } = writer;
     const closings = this.#closings;
     await using parts = new AsyncDisposableStack();
+    if (spare) parts.use(spare);
     // A process that could not resume its transcript has given its slot back.
     await this.reserve("");
     const slot = this.#reserved;
@@ -241,14 +256,21 @@ export class ConversationHolder {
       // The next turn starts another process, which tries again.
       onLoginFailed: () => this.markStale(),
     };
-    const processSetup = parts.use(await openProcessSetup(row, settings, around));
-    const added = await this.systemMessages.read(store.events, row.id);
+    const isCurrent = spare?.isCurrent();
+    const ruled = { id: row.id, agentId: row.agent.id, folder: row.folder };
+    const reads = Promise.all([
+      this.systemMessages.read(store.events, row.id),
+      transcriptStore(store.transcripts, lease, conversation),
+      this.#dependencies.database.run(() => this.#dependencies.rules.bookOf(ruled)),
+    ]);
+    // Awaited below; until then, a failed setup comes first.
+    reads.catch(() => {});
+    const processSetup = spare?.processSetup ?? parts.use(await openProcessSetup(row, settings, around));
+    const [added, transcripts, book] = await reads;
     const skills = parts.use(await openSessionSkills(row, { ...settings, store }));
     const setup = await conversationSetup(row, conversation, settings, { ...processSetup, skills }, added);
-    const transcripts = await transcriptStore(store.transcripts, lease, conversation);
-    const ruled = { id: row.id, agentId: row.agent.id, folder: row.folder };
-    const book = await this.#dependencies.database.run(() => this.#dependencies.rules.bookOf(ruled));
-    using _ = await STARTS.enter();
+    if (spare && !((await isCurrent) && (await spare.fits(setup)))) return undefined;
+    using _ = spare ? undefined : await PROCESS_STARTS.enter();
     await this.#paused?.promise;
     if (closings !== this.#closings) throw new RequestError("unavailable", "The session was closed meanwhile.");
     const events = [...processSetup.events, ...skills.events];
@@ -285,7 +307,11 @@ export class ConversationHolder {
     const run = setup.goOn?.run && (await this.#startCall(setup.goOn.run, judge, processSetup));
     if (closings !== this.#closings) throw new RequestError("unavailable", "The session was closed meanwhile.");
     if (setup.goOn && run) setup.goOn = { ...setup.goOn, run };
-    const opened = settings.openConversation(setup, { ...host, ...this.#toolHooks(processSetup) }, transcripts);
+    const bound = { ...host, ...this.#toolHooks(processSetup) };
+    if (spare?.conversation.ended) return undefined;
+    const opened = spare
+      ? spare.bind({ ...around, host: bound, transcripts, hostServers })
+      : settings.openConversation(setup, bound, transcripts);
     // The process owns it from now on.
     const owned = parts.move();
     this.#current = opened;

@@ -1,3 +1,5 @@
+import { statSync } from "node:fs";
+import { join } from "node:path";
 import type { ConversationSandbox } from "@tandem/claude-code";
 import { RequestError, type SessionEventBody } from "@tandem/protocol";
 import type { HostFilter } from "@tandem/sandbox";
@@ -5,7 +7,8 @@ import type { SessionRow } from "@tandem/storage";
 import type { GatewayWatch } from "../budgets/side-requests.ts";
 import type { ProcessSettings } from "./process-settings.ts";
 import type { SessionVariables } from "../vaults/use/session-variables.ts";
-import { sandboxFor } from "./sandbox.ts";
+import type { SessionHosts } from "./host-grants.ts";
+import { sandboxFor, type SandboxChoice } from "./sandbox.ts";
 import type { SessionSandbox } from "./session-sandbox.ts";
 
 const COMMANDS_ONLY = "it covers shell commands only";
@@ -38,14 +41,21 @@ export async function openSandbox(
     gateway?: GatewayWatch;
     vaultVariables?: SessionVariables | undefined;
   },
-): Promise<{ sandbox: ConversationSandbox; opened?: SessionSandbox }> {
+): Promise<{ sandbox: ConversationSandbox; opened?: SessionSandbox; isCurrent: () => Promise<boolean> }> {
   const choice = await sandboxFor(settings.sandbox ?? { mode: "off" }, settings.hostVariables);
   const granted = await settings.openHosts?.(row);
-  const without = (sandbox: ConversationSandbox, reason: string): { sandbox: ConversationSandbox } => {
+  const basis = (now: SandboxChoice, hosts: SessionHosts | undefined): string =>
+    JSON.stringify([now, hosts?.networking, hosts?.packages, remotesOf(row.folder)]);
+  const before = basis(choice, granted);
+  const isSame = async (): Promise<boolean> => {
+    const now = await sandboxFor(settings.sandbox ?? { mode: "off" }, settings.hostVariables);
+    return basis(now, await settings.openHosts?.(row)) === before;
+  };
+  const without = (sandbox: ConversationSandbox, reason: string) => {
     if (granted?.networking.type === "limited") throw cannotLimit("limits the network", "enforce it", reason);
     if (granted?.packages.length) throw cannotLimit("has packages", "install them", reason);
     if (around.vaultVariables) throw cannotInject(reason);
-    return { sandbox };
+    return { sandbox, isCurrent: isSame };
   };
   if (!choice.on) return without(choice, choice.reason);
   if (choice.covers === "commands") return without(choice, COMMANDS_ONLY);
@@ -88,7 +98,14 @@ export async function openSandbox(
   const unreachable = vaultVariables?.unreachable(isAllowed) ?? [];
   if (unreachable.length > 0) around.write(unreachable);
   if (opened.takenPorts.length > 0) around.write([portsTaken(opened.takenPorts)]);
-  return { sandbox: opened.sandbox, opened };
+  const isCurrent = async (): Promise<boolean> => (await isSame()) && (await opened.isCurrent());
+  return { sandbox: opened.sandbox, opened, isCurrent };
+}
+
+/** The state of the file that names the folder's git remotes, whose hosts are allowed. */
+function remotesOf(folder: string): unknown {
+  const found = statSync(join(folder, ".git", "config"), { throwIfNoEntry: false });
+  return found && [found.ino, found.mtimeMs, found.size];
 }
 
 const portsTaken = (ports: readonly number[]): SessionEventBody => ({

@@ -35,6 +35,8 @@ export interface ProcessSetup extends AsyncDisposable {
   hooks: Pick<ConversationHost, "beforeTool" | "afterTool" | "afterFailure">;
   /** Receives every output of the process. */
   observe(output: ConversationOutput): void;
+  /** Whether a process that starts now would get the same setup. */
+  isCurrent(): Promise<boolean>;
 }
 
 export async function openProcessSetup(
@@ -56,12 +58,9 @@ export async function openProcessSetup(
   const { vaults } = settings;
   // The programs of a self-hosted environment run elsewhere.
   const vaultVariables = row.selfHosted ? undefined : await vaults?.openVariables(row.vaultIds ?? [], around.hide);
-  const { sandbox, opened } = await openSandbox(row, settings, { ...around, vaultVariables });
+  const { sandbox, opened, isCurrent } = await openSandbox(row, settings, { ...around, vaultVariables });
   if (opened) resources.use(opened);
-  const trust = await settings.trustOf?.(row.folder);
-  const config = trust?.trusted ? trust.config : undefined;
-  const parts = config && trustedParts(config);
-  const skillsIn = config && parts?.skills.length ? await storeSkills(settings.stateFolder, config) : undefined;
+  const { trust, parts, skillsIn } = await readFolder(row.folder, settings);
   const ownerUrls = await new OwnerUrls(around.store).among(row);
   const servers = resources.use(
     await SessionServers.open(withLogins(await wantedServers(row, settings, ownerUrls, trust, parts), row, vaults), {
@@ -100,8 +99,21 @@ export async function openProcessSetup(
       ...(opened && { afterFailure: explainBlocked(row.folder, settings, around.write) }),
     },
     observe: (output) => grants?.observe(output),
+    isCurrent: async () => {
+      const now = await readFolder(row.folder, settings);
+      return JSON.stringify(now) === JSON.stringify({ trust, parts, skillsIn }) && (await isCurrent());
+    },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+/** The settings of the folder that take effect, if it is trusted. */
+async function readFolder(folder: string, { trustOf, stateFolder }: ProcessSettings) {
+  const trust = await trustOf?.(folder);
+  const config = trust?.trusted ? trust.config : undefined;
+  const parts = config && trustedParts(config);
+  const skillsIn = config && parts?.skills.length ? await storeSkills(stateFolder, config) : undefined;
+  return { trust, parts, skillsIn };
 }
 
 /** Adds a grant for the host of each allowed `WebFetch`, with the input that the host's hooks leave it with. */

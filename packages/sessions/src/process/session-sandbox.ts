@@ -12,6 +12,7 @@ import {
   type HostFilter,
   type HostMount,
   type LimitInForce,
+  type Mount,
   type SandboxPlan,
   type WallOn,
 } from "@tandem/sandbox";
@@ -42,6 +43,8 @@ export interface SessionSandbox extends AsyncDisposable {
   allowHost(host: string): Disposable;
   /** Ports of `sandbox.ports` that another program has. */
   takenPorts: readonly number[];
+  /** Whether a process that starts now would see the same. */
+  isCurrent(): Promise<boolean>;
 }
 
 /**
@@ -116,16 +119,18 @@ export async function openSessionSandbox(
   const ports = hasPorts ? (settings.sandbox?.ports ?? []) : [];
   const servers = await exposePorts(join(sockets.path, "ports"), ports, opened, user);
   const limits = { processes: PROCESSES, ...settings.sandbox?.limits, tmpMb: TMP_MB };
-  const mounts = sessionMounts({
-    folder: row.folder,
-    home: home.at,
-    // A tenant's state is in the operator's folder.
-    tandemHome: hostVariables["TANDEM_TRUST_HOME"] ?? settings.stateFolder,
-    path: hostVariables["PATH"] ?? "",
-    identity: await identity,
-    extra: extraMounts(settings),
-    ...(user && { user }),
-  });
+  const listMounts = (by: Awaited<typeof identity>): Mount[] =>
+    sessionMounts({
+      folder: row.folder,
+      home: home.at,
+      // A tenant's state is in the operator's folder.
+      tandemHome: hostVariables["TANDEM_TRUST_HOME"] ?? settings.stateFolder,
+      path: hostVariables["PATH"] ?? "",
+      identity: by,
+      extra: extraMounts(settings),
+      ...(user && { user }),
+    });
+  const mounts = listMounts(await identity);
   const plan: SandboxPlan = {
     home,
     mounts: [...mounts, ...around.packages.mounts, ...network.mounts, ...servers.mounts],
@@ -160,6 +165,7 @@ export async function openSessionSandbox(
     sandbox: { on: true, covers: "process", plan, variables, credential: standIn.credential, configDir, state },
     allowHost: (host) => hosts.add(host),
     takenPorts: servers.taken,
+    isCurrent: async () => JSON.stringify(mounts) === JSON.stringify(listMounts(await gitIdentity(hostVariables))),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { systemClock, type Clock } from "../host/clock.ts";
 
 /**
@@ -34,3 +35,6 @@ export class StartGate {
     return { [Symbol.dispose]: leave };
   }
 }
+
+/** The starts of all engines of this process. */
+export const PROCESS_STARTS = new StartGate(availableParallelism());

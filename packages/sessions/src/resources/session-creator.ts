@@ -1,4 +1,11 @@
-import { RequestError, type AuditNote, type Session, type SessionCreateParams, type SessionId } from "@tandem/protocol";
+import {
+  RequestError,
+  type AuditNote,
+  type Environment,
+  type Session,
+  type SessionCreateParams,
+  type SessionId,
+} from "@tandem/protocol";
 import type { SessionRow, Store } from "@tandem/storage";
 import type { SessionActors } from "../actor/session-actors.ts";
 import type { Auditor } from "../audit/auditor.ts";
@@ -16,6 +23,7 @@ import { inQueueOrder } from "./sent-events.ts";
 import { draftSession, type SessionDraft } from "./session-draft.ts";
 import type { SessionOptions } from "./session-options.ts";
 import type { SessionPlaces } from "./session-places.ts";
+import type { Spares } from "../spares/spares.ts";
 import type { SessionVaults } from "../vaults/create-vaults.ts";
 import type { RunOfDeployment } from "./sessions.ts";
 import type { WorkQueue } from "../work/work-queue.ts";
@@ -34,6 +42,8 @@ export interface SessionCreatorDependencies {
   killSwitch: KillSwitch;
   options: SessionOptions;
   work: Pick<WorkQueue, "check" | "request">;
+  /** Processes that were started for sessions to come. */
+  spares?: Pick<Spares, "reserve" | "giveBack">;
   clock: Clock;
   changed: (id: SessionId) => void;
   /** See `ProcessSettings`. */
@@ -105,7 +115,29 @@ export class SessionCreator {
     checkMcpServers(environment, draft.row.agent.mcp_servers);
     const selfHosted = environment.config.type === "self_hosted";
     if (selfHosted) await this.#checkSelfHosted(draft);
-    const folder = await this.#dependencies.places.prepare(environment, draft.row.id, draft.row.metadata);
+    const { spares } = this.#dependencies;
+    const canReserve = id === undefined && !selfHosted && draft.resources.length === 0;
+    const reserved = canReserve ? spares?.reserve(draft.row) : undefined;
+    if (!reserved) return this.#place(draft, environment, by, deployment);
+    const { scratch, ...ids } = reserved;
+    try {
+      return await this.#place({ ...draft, row: { ...draft.row, ...ids } }, environment, by, deployment, scratch);
+    } catch (error) {
+      await spares?.giveBack(ids.id);
+      throw error;
+    }
+  }
+
+  async #place(
+    draft: SessionDraft,
+    environment: Environment,
+    by: string | undefined,
+    deployment: string | undefined,
+    prepared?: string,
+  ): Promise<Session> {
+    const { places } = this.#dependencies;
+    const selfHosted = environment.config.type === "self_hosted";
+    const folder = prepared ?? (await places.prepare(environment, draft.row.id, draft.row.metadata));
     let row: SessionRow = {
       ...draft.row,
       ...(deployment !== undefined && { deploymentId: deployment }),

@@ -8,6 +8,7 @@ import type { UsageLedger } from "../log/usage-ledger.ts";
 import type { ToolDefinitions } from "../mcp/tool-definitions.ts";
 import type { GradeOutcome } from "../outcomes/grader.ts";
 import type { Rules } from "../rules/rules.ts";
+import type { Spares } from "../spares/spares.ts";
 import type { TurnSettings } from "./turn-settings.ts";
 
 /** Dependencies of the runner of a session's turns. */
@@ -20,6 +21,8 @@ export interface TurnDependencies {
   writer: SessionWriter;
   ledger: UsageLedger;
   createTurnHooks: CreateTurnHooks;
+  /** Processes that were started ahead of their sessions, if any. */
+  spares: () => Pick<Spares, "take" | "want"> | undefined;
   rules: Rules;
   definitions: ToolDefinitions;
   commands: Pick<SessionCommands, "prepare">;

@@ -68,6 +68,7 @@ export interface EngineOptions {
       | "publicMcpServers"
       | "contextMemories"
       | "tenant"
+      | "spareProcesses"
     >
   >;
 }

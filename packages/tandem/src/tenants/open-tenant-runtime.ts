@@ -41,6 +41,9 @@ export interface OpenTenantRuntime extends TenantRuntime, AsyncDisposable {
   stop(deadlineMs: number): Promise<void>;
 }
 
+/** How long a process is kept for the next session like the last one. */
+const SPARE_MS = 60 * 60 * 1_000;
+
 /** The runtime of a tenant, the default one and any other, on its store. Nothing runs in it before it is started. */
 export async function openTenantRuntime(
   host: Host,
@@ -74,6 +77,7 @@ export async function openTenantRuntime(
       publicMcpServers: tenant.id !== DEFAULT_TENANT,
       contextMemories: () => knowledge?.context.memoryStores,
       tenant: tenant.id,
+      ...(runs === true && { spareProcesses: { count: project.config.sessions.spares, keepMs: SPARE_MS } }),
       ...(previews && { previews }),
       ...(knowledge && !more?.fleet && { jobQueue: knowledge.jobRunner.queue }),
     },

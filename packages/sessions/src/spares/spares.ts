@@ -1,0 +1,240 @@
+import type { ProcessSlot } from "@tandem/claude-code";
+import { ENVIRONMENT_METADATA, newId, type Environment, type SessionId, type ThreadId } from "@tandem/protocol";
+import type { SessionRow, Store } from "@tandem/storage";
+import { removeTree } from "@tandem/workspace";
+import { Timer } from "../host/timer.ts";
+import type { ToolDefinitions } from "../mcp/tool-definitions.ts";
+import type { ProcessSettings } from "../process/process-settings.ts";
+import { sandboxFolder } from "../process/sandbox-folder.ts";
+import type { SessionPlaces } from "../resources/session-places.ts";
+import { canStartAhead, launchHint } from "./launch-hint.ts";
+import { Spare } from "./spare.ts";
+import { SpareMarks } from "./spare-marks.ts";
+import type { SpareSettings } from "./spare-settings.ts";
+
+/** Memory that stays free. A process alone takes about 190 MB. */
+const FREE_BYTES = 768 * 1024 ** 2;
+/** Not while the process of the session itself starts and asks the model. */
+const SOON_MS = 2_000;
+/** After a failed start. */
+const RETRY_MS = 60 * 1_000;
+const MAX_FAILED = 1_000;
+
+/** Of all engines of this process: tenants share its memory. */
+const RUNNING = new Set<Entry>();
+
+/** The ids of a session whose process is started already, and its scratch folder, if it has one. */
+export interface ReservedSpare {
+  id: SessionId;
+  primaryThread: ThreadId;
+  scratch?: string;
+}
+
+interface Entry extends ReservedSpare {
+  hint: string;
+  /** Undefined once it has ended. */
+  opening: Promise<Spare | undefined>;
+  slot: ProcessSlot | undefined;
+  timer: Timer;
+  usedAt: number;
+  isReserved: boolean;
+  /** Whether its folder is there. */
+  isPlaced: boolean;
+}
+
+interface SparesDependencies {
+  settings: ProcessSettings & Required<SpareSettings>;
+  store: Pick<Store, "agents" | "records" | "sessions">;
+  definitions: ToolDefinitions;
+  places: Pick<SessionPlaces, "prepare" | "discard">;
+  environmentOf: (id: string) => Promise<Environment>;
+  /** Whether the kill switch is engaged. */
+  isHalted: () => Promise<boolean>;
+}
+
+/**
+ * Keeps Claude Code processes ready for sessions like those that ran recently: same agent, folder and settings. A process is
+ * used by one session only, which gets the ids that the process was started with. See
+ * docs/decisions/0038-processes-started-ahead.md.
+ */
+export class Spares {
+  readonly #dependencies: SparesDependencies;
+  readonly #marks: SpareMarks;
+  readonly #failedAt = new Map<string, number>();
+  readonly #soon: Timer;
+  #entries: Entry[] = [];
+  #isStopped = false;
+
+  constructor(dependencies: SparesDependencies) {
+    this.#dependencies = dependencies;
+    this.#marks = new SpareMarks(dependencies.settings.stateFolder);
+    this.#soon = new Timer(dependencies.settings.clock);
+  }
+
+  /** A session like this runs: keep a process for the next one. `isStarting`: wait until its first turn is under way. */
+  want(row: SessionRow, isStarting = false): void {
+    // The last start is enough: every turn asks again at its end.
+    if (isStarting) return this.#soon.set(SOON_MS, () => this.want(row));
+    const { settings } = this.#dependencies;
+    const { count, keepMs } = settings.spareProcesses;
+    const hint = launchHint(row);
+    const now = settings.clock.now();
+    if (this.#isStopped || count === 0 || now - (this.#failedAt.get(hint) ?? -Infinity) < RETRY_MS) return;
+    const known = this.#entries.find((entry) => entry.hint === hint && !entry.isReserved);
+    if (known) {
+      known.usedAt = now;
+      return known.timer.set(keepMs, () => void this.#end(known));
+    }
+    if (process.availableMemory() < FREE_BYTES) return;
+    const { processes } = settings;
+    if (RUNNING.size >= count) void this.#endOldest();
+    if (RUNNING.size >= count) return;
+    const slot = processes?.slots.tryTake(`${processes.owner} spares`);
+    if (processes && !slot) return;
+    const entry: Entry = {
+      id: newId("session"),
+      primaryThread: newId("thread"),
+      hint,
+      opening: Promise.resolve(undefined),
+      slot,
+      timer: new Timer(settings.clock),
+      usedAt: now,
+      isReserved: false,
+      isPlaced: false,
+    };
+    this.#entries.push(entry);
+    RUNNING.add(entry);
+    entry.opening = this.#open(entry, row);
+    slot?.setIdle(() => this.#end(entry));
+    entry.timer.set(keepMs, () => void this.#end(entry));
+  }
+
+  /** For a new session: the ids of a process that is started for one like it. The caller creates the session, or calls `giveBack`. */
+  reserve(row: Pick<SessionRow, "agent" | "environmentId" | "metadata" | "vaultIds">): ReservedSpare | undefined {
+    if (this.#entries.length === 0) return undefined;
+    const hint = launchHint(row);
+    const entry = this.#entries.find((each) => each.hint === hint && each.isPlaced && !each.isReserved);
+    if (!entry) return undefined;
+    entry.isReserved = true;
+    const { id, primaryThread, scratch } = entry;
+    return { id, primaryThread, ...(scratch !== undefined && { scratch }) };
+  }
+
+  /** The session was not created. */
+  async giveBack(id: SessionId): Promise<void> {
+    const entry = this.#entries.find((each) => each.id === id);
+    if (!entry) return;
+    entry.isReserved = false;
+    await this.#end(entry);
+  }
+
+  /** The process of this session, if one was started for it. The caller owns it from now on. */
+  async take(id: SessionId): Promise<Spare | undefined> {
+    const entry = this.#remove(id);
+    if (!entry) return undefined;
+    const spare = await entry.opening;
+    await this.#marks.remove(id);
+    entry.slot?.free();
+    if (!spare?.conversation.ended) return spare;
+    await spare[Symbol.asyncDispose]();
+    return undefined;
+  }
+
+  /** Ends all of them. New ones may follow. */
+  async endAll(): Promise<void> {
+    this.#soon.clear();
+    await Promise.all(this.#entries.map((entry) => this.#end(entry)));
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.endAll();
+  }
+
+  /** Removes the files of processes whose server died. Their processes ended with it. */
+  async sweep(): Promise<void> {
+    for (const id of await this.#marks.left()) {
+      if (!(await this.#dependencies.store.sessions.get(id))) await this.#discard(id);
+      await this.#marks.remove(id);
+    }
+  }
+
+  async #open(entry: Entry, template: SessionRow): Promise<Spare | undefined> {
+    const { settings, environmentOf, places } = this.#dependencies;
+    try {
+      const environment = await environmentOf(template.environmentId);
+      if (await this.#dependencies.isHalted()) throw new NotAhead();
+      if (!(await canStartAhead(template, environment, settings))) throw new NotAhead();
+      await this.#marks.add(entry.id);
+      const folder = await places.prepare(environment, entry.id);
+      if (environment.metadata[ENVIRONMENT_METADATA.path] === undefined) entry.scratch = folder;
+      entry.isPlaced = true;
+      const row = newRow(template, { ...entry, folder });
+      const onEnded = (): void => void this.#end(entry);
+      return await Spare.open(row, settings, { ...this.#dependencies, onEnded });
+    } catch (error) {
+      if (this.#failedAt.size >= MAX_FAILED) this.#failedAt.clear();
+      this.#failedAt.set(entry.hint, settings.clock.now());
+      if (!(error instanceof NotAhead))
+        settings.log.warn({ error: String(error) }, "no process could be started ahead");
+      void this.#end(entry);
+      return undefined;
+    }
+  }
+
+  async #endOldest(): Promise<void> {
+    const [oldest] = this.#entries.filter(({ isReserved }) => !isReserved).toSorted((a, b) => a.usedAt - b.usedAt);
+    if (oldest) await this.#end(oldest);
+  }
+
+  /** Of a reserved process, the folders belong to its session. */
+  async #end(entry: Entry): Promise<void> {
+    if (!this.#remove(entry.id)) return;
+    const spare = await entry.opening;
+    await spare?.[Symbol.asyncDispose]();
+    if (!entry.isReserved) await this.#discard(entry.id);
+    await this.#marks.remove(entry.id);
+    entry.slot?.free();
+  }
+
+  #remove(id: SessionId): Entry | undefined {
+    const entry = this.#entries.find((each) => each.id === id);
+    entry?.timer.clear();
+    this.#entries = this.#entries.filter((each) => each !== entry);
+    if (entry) RUNNING.delete(entry);
+    return entry;
+  }
+
+  async #discard(id: SessionId): Promise<void> {
+    await removeTree(sandboxFolder(this.#dependencies.settings.stateFolder, id));
+    await this.#dependencies.places.discard(id);
+  }
+}
+
+/** Such sessions have no process started ahead. */
+class NotAhead extends Error {}
+
+/** A session that does not exist yet. */
+const newRow = (
+  { agent, environmentId, metadata, budget, usage, place }: SessionRow,
+  own: Pick<SessionRow, "id" | "primaryThread" | "folder">,
+): SessionRow => ({
+  id: own.id,
+  primaryThread: own.primaryThread,
+  folder: own.folder,
+  agent,
+  environmentId,
+  metadata,
+  budget,
+  usage,
+  place,
+  status: "idle",
+  title: null,
+  activeMs: 0,
+  waitingFor: [],
+  claudeSession: undefined,
+  resources: [],
+  createdAt: "",
+  updatedAt: "",
+  archivedAt: null,
+});
