@@ -153,6 +153,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     resolveFolder: (path: string): Promise<string> => places.resolve(path),
     hostVariables: settings.hostVariables,
     stateFolder,
+    user: settings.sandbox?.user,
     publicOnly: settings.publicMcpServers ?? false,
   };
   const createTurnHooks: CreateTurnHooks = (control) => {

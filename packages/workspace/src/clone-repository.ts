@@ -1,9 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { chown, mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { RequestError, TandemError } from "@tandem/protocol";
 import { bringInside } from "./change-inside.ts";
-import { git, GitFailed, runGit, type GitOptions, type GitToken } from "./git.ts";
+import { git, GitFailed, runGit, type GitOptions, type GitPlace, type GitToken } from "./git.ts";
+import type { Owner } from "./give-tree.ts";
+import { gitUser } from "./git-user.ts";
+import { findRepository } from "./repository.ts";
 import { readSmallFile } from "./read-small-file.ts";
 
 /** The owner of a clone, in its git folder. */
@@ -56,8 +59,10 @@ export async function cloneRepository(clone: RepositoryClone): Promise<{ commit:
   await removeLeft(scratch);
   const into = join(scratch, `clone-${randomUUID()}`);
   await mkdir(into);
+  const user = await gitUser(root, scratch, ...(clone.remote.protocol === "file" ? [clone.remote.url] : []));
+  if (user) await chown(into, user.uid, user.gid);
   try {
-    const commit = await download(clone, into);
+    const commit = await download(clone, into, user);
     await writeFile(join(into, ".git", MARK), `${clone.owner}\n`);
     await bringInside(root, into, path);
     return { commit };
@@ -81,12 +86,13 @@ async function removeLeft(scratch: string): Promise<void> {
 export async function findClone(root: string, path: string, owner: string): Promise<string | undefined> {
   const folder = join(root, path);
   const mark = await readSmallFile(join(folder, ".git", MARK)).catch(() => "");
-  return mark.trim() === owner ? headOf(folder) : undefined;
+  const repository = mark.trim() === owner ? await findRepository(folder) : undefined;
+  return repository?.folder === folder ? headOf(repository, undefined) : undefined;
 }
 
-async function download(clone: RepositoryClone, into: string): Promise<string> {
+async function download(clone: RepositoryClone, into: string, user: Owner | undefined): Promise<string> {
   const { url } = clone.remote;
-  const { options, checkSize, stop } = watched(clone, into);
+  const { options, checkSize, stop } = watched(clone, into, user);
   const reach = { ...options, ...outside(clone) };
   try {
     const args = ["clone", "--quiet", "--no-checkout", "--no-local", "--template=", "--origin=origin", "--", url, "."];
@@ -96,7 +102,7 @@ async function download(clone: RepositoryClone, into: string): Promise<string> {
     if (target === undefined) return "none";
     await checkFiles(clone, into, target.commit, options);
     await git(into, ["checkout", "--quiet", ...target.args], options);
-    return await headOf(into);
+    return await headOf(into, user);
   } finally {
     stop();
   }
@@ -109,7 +115,9 @@ async function targetOf(
   reach: GitOptions,
 ): Promise<{ args: string[]; commit: string } | undefined> {
   const commitOf = async (name: string): Promise<string | undefined> => {
-    const { exitCode, stdout } = await runGit(into, ["rev-parse", "--verify", "--quiet", "--end-of-options", name]);
+    const { exitCode, stdout } = await runGit(into, ["rev-parse", "--verify", "--quiet", "--end-of-options", name], {
+      user: reach.user,
+    });
     return exitCode === 0 ? stdout.toString("utf8").trim() : undefined;
   };
   if (!checkout) {
@@ -147,6 +155,7 @@ async function checkFiles(clone: RepositoryClone, into: string, commit: string, 
 function watched(
   clone: RepositoryClone,
   into: string,
+  user: Owner | undefined,
 ): { options: GitOptions; checkSize: () => Promise<void>; stop: () => void } {
   const over = new AbortController();
   const checkSize = async (): Promise<void> => {
@@ -154,7 +163,7 @@ function watched(
   };
   const timer = setInterval(() => void checkSize().catch((error: unknown) => over.abort(error)), WATCH_MS);
   const signal = clone.signal ? AbortSignal.any([clone.signal, over.signal]) : over.signal;
-  return { options: { signal, timeoutMs: clone.timeoutMs }, checkSize, stop: () => clearInterval(timer) };
+  return { options: { signal, timeoutMs: clone.timeoutMs, user }, checkSize, stop: () => clearInterval(timer) };
 }
 
 async function packBytes(into: string): Promise<number> {
@@ -184,8 +193,8 @@ function outside({ remote, variables, address }: RepositoryClone): Pick<GitOptio
   };
 }
 
-const headOf = async (folder: string): Promise<string> => {
-  const { exitCode, stdout } = await runGit(folder, ["rev-parse", "--verify", "--quiet", "HEAD"]);
+const headOf = async (place: GitPlace, user: Owner | undefined): Promise<string> => {
+  const { exitCode, stdout } = await runGit(place, ["rev-parse", "--verify", "--quiet", "HEAD"], { user });
   return exitCode === 0 ? stdout.toString("utf8").trim() : "none";
 };
 

@@ -1,8 +1,9 @@
-import { lstat, mkdtemp, readlink, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { lstat, readlink, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { RequestError } from "@tandem/protocol";
 import { git } from "./git.ts";
+import { makeTemporary } from "./git-user.ts";
+import { giveTree } from "./give-tree.ts";
 import { isInside } from "./is-inside.ts";
 import { openFound } from "./open-inside.ts";
 import { readInside } from "./read-inside.ts";
@@ -57,14 +58,14 @@ async function readIncludeFile(repository: string): Promise<string> {
 
 /** git itself evaluates the patterns, so that they behave as in a `.gitignore`. */
 async function listWanted(repository: string, patterns: string): Promise<string[]> {
-  const folder = await mkdtemp(join(tmpdir(), "tandem-include-"));
+  const opened = await openRepository(repository);
+  const folder = await makeTemporary("tandem-include-", opened.user);
   try {
     const file = join(folder, "patterns");
     await writeFile(file, `${patterns}\n`, { mode: 0o600 });
+    if (opened.user) await giveTree(file, opened.user);
     const args = ["ls-files", "--others", "--ignored", "-z", `--exclude-from=${file}`];
-    const paths = (await git(await openRepository(repository), args))
-      .split("\0")
-      .filter((path) => path !== "" && !path.endsWith("/"));
+    const paths = (await git(opened, args)).split("\0").filter((path) => path !== "" && !path.endsWith("/"));
     if (paths.length > MAX_FILES) throw tooMuch(repository, `${paths.length} files`);
     return paths;
   } finally {

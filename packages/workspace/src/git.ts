@@ -85,9 +85,12 @@ process.on("exit", () => {
 
 /**
  * A repository that was checked before and is named to git, with the view of its settings; in a folder that no agent
- * writes, the folder, where git looks for the repository itself. `cwd` is in `folder`, the top folder.
+ * writes, the folder, where git looks for the repository itself. `cwd` is in `folder`, the top folder. `user` runs git, like
+ * that of the options.
  */
-export type GitPlace = string | { folder: string; gitDir: string; view?: string; cwd?: string };
+export type GitPlace =
+  | string
+  | { folder: string; gitDir: string; view?: string; cwd?: string; user?: Owner | undefined };
 
 /** Runs a git command and returns its output as text. Rejects with `GitFailed`. */
 export async function git(place: GitPlace, args: readonly string[], options: GitOptions = {}): Promise<string> {
@@ -114,7 +117,7 @@ export async function runGit(place: GitPlace, args: readonly string[], options: 
       ...(view !== undefined && { GIT_COMMON_DIR: view }),
     },
     stdio: ["pipe", "pipe", "pipe", ...(options.outside?.token ? (["pipe"] as const) : [])],
-    ...options.user,
+    ...(options.user ?? (typeof place === "string" ? undefined : place.user)),
     // Own process group: git starts further processes, which must not outlive it.
     detached: true,
   });

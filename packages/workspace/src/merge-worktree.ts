@@ -106,8 +106,8 @@ async function moveBranch(
 /** The folder in which a branch is checked out. */
 async function checkedOut(repository: Repository, branch: string): Promise<string | undefined> {
   // Without the view, whose folder git would list.
-  const { folder, gitDir } = repository;
-  const list = await git({ folder, gitDir }, ["worktree", "list", "--porcelain", "-z"]);
+  const { folder, gitDir, user } = repository;
+  const list = await git({ folder, gitDir, user }, ["worktree", "list", "--porcelain", "-z"]);
   const blocks = list.split("\0\0").map((block) => block.split("\0"));
   const found = blocks.find((lines) => lines.includes(`branch refs/heads/${branch}`));
   return found?.find((line) => line.startsWith("worktree "))?.slice("worktree ".length);

@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { copyFile, mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { RequestError } from "@tandem/protocol";
 import { git, GitFailed, runGit, type GitOptions, type GitPlace, type GitToken } from "./git.ts";
+import { gitUser } from "./git-user.ts";
+import { giveTree } from "./give-tree.ts";
 import type { Person } from "./merge-worktree.ts";
 import { openRepository } from "./repository.ts";
 
@@ -37,9 +39,11 @@ export async function pushFolder(push: FolderPush): Promise<{ commit: string; is
   const repository = await openRepository(push.folder);
   if (repository.folder !== push.folder) throw new RequestError("forbidden", `${push.folder} is a link.`);
   const own = join(push.scratch, `push-${randomUUID()}`);
-  const place: Place = { folder: repository.folder, gitDir: join(own, "git") };
+  const user = repository.user && (await gitUser(repository.folder, push.scratch));
+  const place: Place = { folder: repository.folder, gitDir: join(own, "git"), user };
   try {
     await prepare(own, place.gitDir, repository.commonDir);
+    if (user) await giveTree(own, user);
     const options: GitOptions = {
       indexFile: join(own, "index"),
       ...(push.signal && { signal: push.signal }),
@@ -72,9 +76,7 @@ async function prepare(own: string, gitDir: string, commonDir: string): Promise<
   await writeFile(join(gitDir, "objects", "info", "alternates"), `${join(commonDir, "objects")}\n`);
   await mkdir(join(gitDir, "info"), { recursive: true });
   const exclude = join(commonDir, "info", "exclude");
-  await copyFile(exclude, join(gitDir, "info", "exclude")).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== "ENOENT") throw error;
-  });
+  await symlink(exclude, join(gitDir, "info", "exclude"));
 }
 
 /**

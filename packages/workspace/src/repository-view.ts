@@ -1,10 +1,11 @@
-import { createHash, randomUUID } from "node:crypto";
+import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
-import { constants, lstat, mkdir, mkdtemp, open, readdir, rename, symlink, writeFile } from "node:fs/promises";
+import { chmod, constants, lstat, mkdir, mkdtemp, open, readdir, rename, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { RequestError } from "@tandem/protocol";
 import { git, GitFailed } from "./git.ts";
+import { giveToFolderOwner, type Owner } from "./give-tree.ts";
 import { readUpTo } from "./read-inside.ts";
 import { removeTree } from "./remove-tree.ts";
 
@@ -22,23 +23,43 @@ const OWN = ["objects", "refs", "packed-refs", "HEAD"];
 const COPIED =
   /^(?:core\.(?:repositoryformatversion|filemode|symlinks|ignorecase|precomposeunicode|autocrlf|eol|safecrlf|sparsecheckout|sparsecheckoutcone|longpaths|logallrefupdates)|extensions\.(?:objectformat|compatobjectformat|refstorage|partialclone|preciousobjects)|index\.sparse|user\.(?:name|email)|remote\..+\.(?:url|fetch|promisor|partialclonefilter)|branch\..+\.(?:remote|merge))$/s;
 
+/** In the names of views. */
+const SECRET = randomBytes(16).toString("hex");
+
+interface Viewed {
+  gitDir: string;
+  commonDir: string;
+  /** The user that runs git. */
+  user: Owner | undefined;
+}
+
 /**
  * A stand-in for the common git directory (`GIT_COMMON_DIR`): its objects and refs are the repository's own, its settings
  * are ours. git reads settings from nowhere else, so that no program in the repository's settings can run, also if an
  * agent adds one while git runs. Filters and diff drivers do not exist, so Git LFS files stay pointers. Merge drivers
  * fail, so that their files conflict.
  */
-export async function makeView({ gitDir, commonDir }: { gitDir: string; commonDir: string }): Promise<string> {
+export async function makeView({ gitDir, commonDir, user }: Viewed): Promise<string> {
   await refuseLinks(commonDir);
-  const name = createHash("sha256").update(`${gitDir}\0${commonDir}`).digest("hex");
+  const name = createHash("sha256").update(`${SECRET}\0${gitDir}\0${commonDir}\0${user?.uid}`).digest("hex");
   const view = join(await ownFolder(), name);
+  // Another user that runs git reads a view, but writes none. Only git gets its name, so that tenants do not find those of others.
   await mkdir(join(view, "info"), { recursive: true, mode: 0o700 });
   const links = [...SHARED, ...SHARED_INFO.map((file) => `info/${file}`)];
   await Promise.all(links.map((path) => symlink(join(commonDir, path), join(view, path)).catch(ignoreExisting)));
   // git appends to logs, but does not create the target of a link.
-  await mkdir(join(commonDir, "logs")).catch(() => undefined);
+  const logs = join(commonDir, "logs");
+  await mkdir(logs).then(
+    () => giveToFolderOwner(logs),
+    () => undefined,
+  );
   const draft = join(view, `config-${randomUUID()}`);
-  await writeFile(draft, await settingsOf(gitDir, commonDir));
+  await writeFile(draft, await settingsOf({ gitDir, commonDir, user }));
+  if (user) {
+    await chmod(draft, 0o644);
+    for (const folder of [view, join(view, "info")]) await chmod(folder, 0o755);
+    await chmod(dirname(view), 0o711);
+  }
   await rename(draft, join(view, "config"));
   return view;
 }
@@ -53,10 +74,10 @@ async function refuseLinks(commonDir: string): Promise<void> {
   }
 }
 
-async function settingsOf(gitDir: string, commonDir: string): Promise<string> {
-  const common = await readSettings(join(commonDir, "config"));
+async function settingsOf({ gitDir, commonDir, user }: Viewed): Promise<string> {
+  const common = await readSettings(join(commonDir, "config"), user);
   const hasOwn = common.some(([key, value]) => key === "extensions.worktreeconfig" && value !== "false");
-  const settings = hasOwn ? [...common, ...(await readSettings(join(gitDir, "config.worktree")))] : common;
+  const settings = hasOwn ? [...common, ...(await readSettings(join(gitDir, "config.worktree"), user))] : common;
   const lines = settings.flatMap(([key, value]) => {
     if (COPIED.test(key)) return [settingLine(key, value)];
     // Without a command, one side's file would win; a failing command makes it a conflict.
@@ -66,7 +87,7 @@ async function settingsOf(gitDir: string, commonDir: string): Promise<string> {
 }
 
 /** Without files that they include. */
-async function readSettings(file: string): Promise<[key: string, value: string][]> {
+async function readSettings(file: string, user: Owner | undefined): Promise<[key: string, value: string][]> {
   // Without O_NONBLOCK, a pipe would block.
   const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => undefined);
   if (!handle) return [];
@@ -74,11 +95,10 @@ async function readSettings(file: string): Promise<[key: string, value: string][
   const stats = await opened.stat();
   if (!stats.isFile() || stats.size > MAX_CONFIG_BYTES) throw unreadable(file, "It is not a file, or too large.");
   const input = await readUpTo(opened, MAX_CONFIG_BYTES, stats.size + 1);
-  const listed = await git("/", ["config", "--file", "-", "--no-includes", "--null", "--list"], { input }).catch(
-    (error: unknown) => {
-      throw error instanceof GitFailed ? unreadable(file, error.stderr.trim()) : error;
-    },
-  );
+  const args = ["config", "--file", "-", "--no-includes", "--null", "--list"];
+  const listed = await git("/", args, { input, user }).catch((error: unknown) => {
+    throw error instanceof GitFailed ? unreadable(file, error.stderr.trim()) : error;
+  });
   return listed
     .split("\0")
     .slice(0, -1)

@@ -1,6 +1,8 @@
 import { lstat, realpath, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { RequestError } from "@tandem/protocol";
+import { gitUser } from "./git-user.ts";
+import type { Owner } from "./give-tree.ts";
 import { isInside } from "./is-inside.ts";
 import { readSmallFile } from "./read-small-file.ts";
 import { makeView } from "./repository-view.ts";
@@ -17,6 +19,8 @@ export interface Repository {
   isLinked: boolean;
   /** What git uses as the common directory: with our settings, so that it runs no program of the repository. */
   view: string;
+  /** The OS user that runs git, if this process is root and the folder belongs to another user. */
+  user: Owner | undefined;
 }
 
 /** Opens the repository with this top folder; rejects anything else with the reason. Runs no git there. */
@@ -59,8 +63,9 @@ export async function openNested(outer: Repository, path: string): Promise<Repos
   if (gitDir === undefined) return undefined;
   const places = [folder, join(outer.commonDir, "modules"), join(outer.gitDir, "modules")];
   if (!places.some((place) => isInside(place, gitDir)) || (await commonDirOf(gitDir)) !== gitDir) return undefined;
-  const view = await makeView({ gitDir, commonDir: gitDir }).catch(() => undefined);
-  return view === undefined ? undefined : { folder, gitDir, commonDir: gitDir, isLinked: false, view };
+  const { user } = outer;
+  const view = await makeView({ gitDir, commonDir: gitDir, user }).catch(() => undefined);
+  return view === undefined ? undefined : { folder, gitDir, commonDir: gitDir, isLinked: false, view, user };
 }
 
 async function openAt(folder: string): Promise<Repository> {
@@ -79,7 +84,8 @@ async function openAt(folder: string): Promise<Repository> {
       fix: "Name a folder that git clone, git init or git worktree add has made.",
     });
   }
-  return { folder, gitDir, commonDir, isLinked, view: await makeView({ gitDir, commonDir }) };
+  const user = await gitUser(folder, gitDir, commonDir);
+  return { folder, gitDir, commonDir, isLinked, view: await makeView({ gitDir, commonDir, user }), user };
 }
 
 /** The nearest folder with a `.git`, from this one up to the root. */

@@ -1,8 +1,9 @@
-import { copyFile, lstat, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { constants, lstat, open, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { RequestError } from "@tandem/protocol";
 import { git, GitFailed, runGit, type GitOptions } from "./git.ts";
+import { makeTemporary } from "./git-user.ts";
+import { giveTree } from "./give-tree.ts";
 import { openNested, openRepository, type Repository } from "./repository.ts";
 import { findUncommitted, listNested, type Prepared } from "./unsaved-work.ts";
 
@@ -145,16 +146,31 @@ async function patchedPaths(repository: Repository, patch: string): Promise<stri
 }
 
 async function withScratchIndex<T>(repository: Repository, work: (indexFile: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), "tandem-index-"));
+  const { user } = repository;
+  const folder = await makeTemporary("tandem-index-", user);
   try {
     const indexFile = join(folder, "index");
     // The cached file times spare git from reading all files.
     const own = (await git(repository, ["rev-parse", "--path-format=absolute", "--git-path", "index"])).trim();
-    await copyFile(own, indexFile).catch(() => undefined);
+    await copyIndex(own, indexFile, user);
     return await work(indexFile);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+async function copyIndex(from: string, to: string, user: Repository["user"]): Promise<void> {
+  // A pipe in its place must not block.
+  const opened = await open(from, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
+    () => undefined,
+  );
+  if (!opened) return;
+  await using handle = opened;
+  const stats = await handle.stat();
+  // A link above it could lead to a file of another user.
+  if (!stats.isFile() || (user && stats.uid !== user.uid)) return;
+  await writeFile(to, handle.createReadStream({ autoClose: false }), { mode: 0o600 });
+  if (user) await giveTree(to, user);
 }
 
 const conflict = (folder: string, files: readonly string[], why: string): RequestError =>

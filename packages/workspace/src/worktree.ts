@@ -1,7 +1,8 @@
-import { mkdir, realpath, stat } from "node:fs/promises";
+import { chown, mkdir, realpath, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { RequestError } from "@tandem/protocol";
 import { git, GitFailed, runGit, type GitPlace } from "./git.ts";
+import { gitUser } from "./git-user.ts";
 import { removeTree } from "./remove-tree.ts";
 import { openRepository, type Repository } from "./repository.ts";
 import { currentBranch, findUncommitted, listNested, type Prepared } from "./unsaved-work.ts";
@@ -40,19 +41,24 @@ export async function createWorktree(wanted: {
   await checkBranchName(repository, branch);
   await refuseTaken(repository, branch, into);
   await mkdir(dirname(into), { recursive: true, mode: 0o700 });
+  const { folder, gitDir } = repository;
+  const user = repository.user && (await gitUser(folder, gitDir, dirname(into)));
+  // git takes an empty folder. The one above it is the server's own.
+  await mkdir(into);
+  if (user) await chown(into, user.uid, user.gid);
   try {
     const args = ["worktree", "add", "--quiet", "--no-checkout", "--no-track", "-b", branch, "--", into, commit];
     // Without the view, whose path git would write into the worktree. Without a checkout, no filter runs.
-    await git({ folder: repository.folder, gitDir: repository.gitDir }, args, { timeoutMs: CHECKOUT_MS });
+    await git({ folder, gitDir, user }, args, { timeoutMs: CHECKOUT_MS });
     await git(await openRepository(into), ["reset", "--quiet", "--hard"], { timeoutMs: CHECKOUT_MS });
   } catch (cause) {
     await takeBack(repository, into, branch, commit);
     if (!(cause instanceof GitFailed)) throw cause;
-    throw new RequestError("conflict", `git could not add a worktree of ${repository.folder}: ${lastLine(cause)}`, {
+    throw new RequestError("conflict", `git could not add a worktree of ${folder}: ${lastLine(cause)}`, {
       cause,
     });
   }
-  return { folder: await realpath(into), repository: repository.folder, branch, from, commit };
+  return { folder: await realpath(into), repository: folder, branch, from, commit };
 }
 
 /**
@@ -76,7 +82,7 @@ export async function removeWorktree(
       `${folder} is a git repository of its own, not a worktree, and is not removed.`,
     );
   }
-  const { commonDir } = worktree;
+  const { commonDir, user } = worktree;
   const head = await resolveRef(worktree, "HEAD");
   if (!discard) await refuseLoss(worktree, head, prepared);
   const branch = (await runGit(worktree, ["symbolic-ref", "--quiet", "HEAD"])).stdout.toString("utf8").trim();
@@ -85,12 +91,14 @@ export async function removeWorktree(
     // git would follow a link that replaces a folder while it deletes.
     await removeTree(worktree.folder);
     const args = ["worktree", "remove", "--force", "--force", "--", worktree.folder];
-    await git({ folder: commonDir, gitDir: commonDir }, args);
+    await git({ folder: commonDir, gitDir: commonDir, user }, args);
   } catch (cause) {
     if (!(cause instanceof GitFailed)) throw cause;
     throw keeps(folder, lastLine(cause), cause);
   }
-  if (head !== undefined && branch.startsWith("refs/heads/tandem/")) await dropIfMerged(commonDir, branch, head);
+  if (head !== undefined && branch.startsWith("refs/heads/tandem/")) {
+    await dropIfMerged({ folder: commonDir, gitDir: commonDir, user }, branch, head);
+  }
 }
 
 /** git refuses the same. */
@@ -171,8 +179,7 @@ async function refuseLoss(repository: Repository, head: string | undefined, prep
 }
 
 /** Deletes our branch if another ref contains its commits. */
-async function dropIfMerged(commonDir: string, branch: string, head: string): Promise<void> {
-  const place = { folder: commonDir, gitDir: commonDir };
+async function dropIfMerged(place: GitPlace, branch: string, head: string): Promise<void> {
   const refs = await git(place, ["for-each-ref", "--format=%(refname)", "--contains", head]);
   const others = refs.split("\n").filter((ref) => ref !== "" && ref !== branch);
   // Only if it has not moved since (compare-and-swap).

@@ -166,6 +166,27 @@ describe.skipIf(missing !== undefined)(
       await must(stage.call(tokens["acme"]!, "DELETE", `/v1/sessions/${session}`));
       await expect(stat(folder)).rejects.toMatchObject({ code: "ENOENT" });
     });
+
+    test("git makes and reads a worktree as the tenant's OS user", async () => {
+      const project = join(stage.homeOf("acme"), "project");
+      const commit = "git -c user.name=A -c user.email=a@example.com commit -qm one";
+      const made = `git init -q . && echo one > a && git add a && ${commit} && echo ok`;
+      expect(await run("acme", await begin("acme", "env_local"), "repository", made)).toContain("ok");
+      const metadata = { "tandem.path": project, "tandem.isolation": "worktree" };
+      const { id: environment } = (await post("acme", "/v1/environments", { name: "trees", metadata })).body;
+      const session = await begin("acme", environment);
+      const tree = join(stage.homeOf("acme"), "worktrees", session);
+      const { uid } = await stat(project);
+      expect(uid === process.getuid?.()).toBe(!isRoot);
+      // Before the first turn, which gives the folder to that user.
+      for (const path of [tree, join(tree, "a"), join(project, ".git", "worktrees", session)])
+        expect([path, (await stat(path)).uid]).toEqual([path, uid]);
+      expect(await run("acme", session, "change", "echo two > a && git status --short && echo done")).toContain("done");
+      const status = await get("acme", `/v1/sessions/${session}/worktree`);
+      expect(status.body["files"]).toContainEqual({ path: "a", added: 1, removed: 1 });
+      await must(stage.call(tokens["acme"]!, "POST", `/v1/sessions/${session}/worktree/apply`, {}));
+      expect(await readFile(join(project, "a"), "utf8")).toBe("two\n");
+    });
   },
 );
 

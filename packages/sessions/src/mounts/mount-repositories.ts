@@ -1,9 +1,11 @@
 import { join } from "node:path";
 import type { ModelContent } from "@tandem/claude-code";
 import { TandemError, type RepositoryResource, type SessionEventBody } from "@tandem/protocol";
+import type { OsUser } from "@tandem/sandbox";
 import type { SessionRow } from "@tandem/storage";
 import { CloneFailed, cloneRepository, findClone, remoteVariables } from "@tandem/workspace";
 import type { OwnerUrls } from "../mcp/owner-urls.ts";
+import { makeShared } from "../process/give-folder.ts";
 import { publicAddress, repositoryRemote } from "./repository-remote.ts";
 import type { RepositoryTokens } from "./repository-tokens.ts";
 
@@ -18,6 +20,8 @@ export interface RepositoryMounts {
   hostVariables: Readonly<Record<string, string | undefined>>;
   /** For unfinished clones. */
   stateFolder: string;
+  /** The OS user of the sessions' programs, who clones. */
+  user: OsUser | undefined;
   /** Even the owner's URLs must have public addresses. */
   publicOnly: boolean;
 }
@@ -68,10 +72,12 @@ async function clone(
   const { isPrivateAddress } = await import("@tandem/sandbox");
   const address = isPublic ? await publicAddress(url, isPrivateAddress) : undefined;
   const secret = await mounts.tokens.get(row.id, id);
+  const scratch = join(mounts.stateFolder, "clone-drafts");
+  await makeShared(scratch, mounts.stateFolder, mounts.user);
   const { commit } = await cloneRepository({
     root: row.folder,
     path: tandem.path,
-    scratch: join(mounts.stateFolder, "clone-drafts"),
+    scratch,
     owner: id,
     remote: {
       url: remote.url,

@@ -1,5 +1,5 @@
-import { realpath } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { mkdir, realpath } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
 import type { OsUser } from "@tandem/sandbox";
 import { findRepository, giveTree, isInside } from "@tandem/workspace";
 
@@ -18,6 +18,15 @@ export async function giveFolder(folder: string, stateFolder: string, user: OsUs
   await giveTree(repository.commonDir, user);
   await giveTree(join(repository.folder, ".git"), user);
   return true;
+}
+
+/** Makes a folder of Tandem's state in which a user gets folders of its own. Without a user, it is left to its first writer. */
+export async function makeShared(folder: string, stateFolder: string, user: OsUser | undefined): Promise<void> {
+  if (!user) return;
+  const { letPass } = await import("@tandem/sandbox");
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const base = await realpath(stateFolder);
+  letPass(base, join(base, relative(stateFolder, folder)), user);
 }
 
 /** Gives a folder of Tandem's state to a user, with a way to it. */

@@ -14,6 +14,7 @@ export function createWorktrees(
   const { stateFolder, hostVariables } = settings;
   const maker = new WorktreeMaker({
     stateFolder,
+    user: settings.sandbox?.user,
     settings: settings.worktrees ?? DEFAULT_WORKTREES,
     hostVariables,
     openSandbox: (session) => openCommandSandbox(session, settings),

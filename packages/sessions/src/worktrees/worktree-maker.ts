@@ -1,6 +1,8 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { RequestError, type SessionId } from "@tandem/protocol";
+import type { OsUser } from "@tandem/sandbox";
 import { runShell } from "../commands/run-shell.ts";
+import { makeShared } from "../process/give-folder.ts";
 import type { ProgramSandbox, ProgramSession } from "../process/program-sandbox.ts";
 import { sandboxFolder } from "../process/sandbox-folder.ts";
 import {
@@ -40,6 +42,8 @@ const SHOWN_LINES = 15;
 
 export interface WorktreeMakerParts {
   stateFolder: string;
+  /** The OS user of the sessions' programs, who runs git. */
+  user: OsUser | undefined;
   settings: WorktreeSettings;
   hostVariables: Readonly<Record<string, string | undefined>>;
   /** The sandbox of the setup command; undefined if there is to be none. */
@@ -71,7 +75,9 @@ export class WorktreeMaker {
   /** Creates a worktree and returns its folder. A failed setup leaves nothing behind. */
   async make(session: SessionId, { environmentId, ...from }: WorktreeSource): Promise<string> {
     const { copy, setup: command } = this.settings;
-    const made = await createWorktree({ ...from, into: this.book.folderOf(session) });
+    const into = this.book.folderOf(session);
+    await makeShared(dirname(into), this.#parts.stateFolder, this.#parts.user);
+    const made = await createWorktree({ ...from, into });
     const { folder, repository } = made;
     try {
       const ports = await this.#ports.take(folder, this.settings.ports);
