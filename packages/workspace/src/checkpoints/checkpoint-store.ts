@@ -5,6 +5,7 @@ import { GitFailed } from "../git.ts";
 import { changedPaths, type PathChange } from "./changed-paths.ts";
 import { diffTrees, type DiffOptions, type TreeDiff } from "./diff-trees.ts";
 import type { PrivateGit, RunOptions } from "./private-git.ts";
+import { folderSignature } from "./folder-signature.ts";
 import { refuseLoss } from "./refuse-loss.ts";
 import { readFolder, type FolderLimits } from "./read-folder.ts";
 
@@ -56,6 +57,8 @@ export class CheckpointStore {
   readonly #limits: FolderLimits;
   /** The tree last written, and the state of the index at that time. */
   #written: { state: string; tree: string } | undefined;
+  /** What the last checkpoint saw, and the signature that the folder had then. */
+  #last: { signature: string; seen: Seen } | undefined;
 
   constructor(git: PrivateGit, limits: FolderLimits) {
     this.#git = git;
@@ -69,10 +72,16 @@ export class CheckpointStore {
   /** Takes a checkpoint of the folder's current state. */
   async take(owner: string, label: string, signal?: AbortSignal): Promise<Checkpoint> {
     const options = { until: Date.now() + TAKE_MS, ...(signal && { signal }) };
-    return this.#healing(async () => {
-      const seen = await this.#git.withIndex("current", (index) => this.#read(index, options), true);
-      return this.#keep(owner, { ...seen, label }, options);
-    });
+    return this.#healing(async () => this.#keep(owner, { ...(await this.#look(options)), label }, options));
+  }
+
+  /** Reads the folder with git only if it may have changed: most turns change nothing, and starting git costs the most. */
+  async #look(options: RunOptions): Promise<Seen> {
+    const signature = await folderSignature(this.folder);
+    if (signature !== undefined && this.#last?.signature === signature) return this.#last.seen;
+    const seen = await this.#git.withIndex("current", (index) => this.#read(index, options), true);
+    this.#last = signature === undefined ? undefined : { signature, seen };
+    return seen;
   }
 
   /** Undefined if it was pruned. */
@@ -194,6 +203,7 @@ export class CheckpointStore {
     } catch (error) {
       if (!(error instanceof GitFailed)) throw error;
       this.#written = undefined;
+      this.#last = undefined;
       await this.#git.forgetIndex();
       return await work();
     }
@@ -204,9 +214,7 @@ export class CheckpointStore {
     const { tree, ...rest } = seen;
     const about = { at: new Date().toISOString(), ...rest };
     const id = newId("checkpoint");
-    const input = `${JSON.stringify(about)}\n`;
-    const commit = (await this.#git.text(["commit-tree", tree], { ...options, input })).trim();
-    await this.#git.text(["update-ref", `${REFS}/${owner}/${id}`, commit], options);
+    await this.#git.commit(`${REFS}/${owner}/${id}`, tree, `${JSON.stringify(about)}\n`, options);
     return { id, owner, tree, ...about };
   }
 

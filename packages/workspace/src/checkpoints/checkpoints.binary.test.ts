@@ -7,6 +7,7 @@ import { asUser, commitAll } from "../testing/commit.ts";
 import { temporaryFolder, type TemporaryFolder } from "../testing/temporary-folder.ts";
 import { CheckpointStores, type CheckpointLimits } from "./checkpoint-stores.ts";
 import type { Checkpoint, CheckpointStore } from "./checkpoint-store.ts";
+import { folderSignature } from "./folder-signature.ts";
 
 const LIMITS: CheckpointLimits = {
   maxFiles: 1_000,
@@ -272,6 +273,59 @@ describe("a diff", () => {
     const short = await store.diff(before, after, { ...WHOLE, maxPatchBytes: 3_500 });
     expect(short.files.map(({ patch }) => patch !== undefined)).toEqual([true, false, false]);
     expect(short).toMatchObject({ truncated: true, added: 2_001 });
+  });
+});
+
+describe("an unchanged folder", () => {
+  const settled = async () => {
+    // Until then, a second change could leave the same times.
+    await expect.poll(() => folderSignature(folder)).toBeDefined();
+    return store.take("tester", "test");
+  };
+
+  test("is not read again, and has the same tree for every owner", async () => {
+    await write({ "a.txt": "one", "deep/b.txt": "two" });
+    const former = await settled();
+    await root.write({ "bin/git": '#!/bin/sh\necho "$@" >> "${0}.log"\nPATH=${PATH#*:} exec git "$@"\n' });
+    await chmod(root.at("bin/git"), 0o755);
+    const path = process.env["PATH"];
+    process.env["PATH"] = `${root.at("bin")}:${path}`;
+    const again = await store.take("other", "test").finally(() => (process.env["PATH"] = path));
+    expect(await readFile(root.at("bin/git.log"), "utf8")).not.toContain("ls-files");
+    expect(again).toMatchObject({ owner: "other", tree: former.tree });
+    expect(await store.find("other", again.id)).toEqual(again);
+  });
+
+  test.each([
+    [
+      "equal size and time",
+      async () => {
+        const { atime, mtime } = await lstat(join(folder, "a.txt"));
+        await write({ "a.txt": "eno" });
+        await utimes(join(folder, "a.txt"), atime, mtime);
+      },
+    ],
+    ["another mode", () => chmod(join(folder, "a.txt"), 0o755)],
+    ["a new file", () => write({ "deep/c.txt": "three" })],
+    ["a deleted file", () => remove("deep/b.txt")],
+  ] as const)("is noticed to have changed: %s", async (_, change) => {
+    await write({ "a.txt": "one", "deep/b.txt": "two" });
+    const former = await settled();
+    await change();
+    const after = await store.take("tester", "test");
+    expect(after.tree).not.toBe(former.tree);
+    expect(await pathsBetween(former, after)).toHaveLength(1);
+  });
+
+  test("is noticed to have another HEAD", async () => {
+    await write({ "a.txt": "one" });
+    await commitAll(folder, "a change");
+    const former = await settled();
+    await write({ "a.txt": "two" });
+    await commitAll(folder, "a change");
+    await write({ "a.txt": "one" });
+    const after = await store.take("tester", "test");
+    expect(after.head).not.toBe(former.head);
   });
 });
 

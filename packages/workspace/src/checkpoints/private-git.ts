@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { RequestError } from "@tandem/protocol";
 import { GitFailed, runGit, type GitOptions, type GitOutcome } from "../git.ts";
 import { giveTree, type Owner } from "../give-tree.ts";
+import { EXCLUDED_FOLDERS } from "./excluded-folders.ts";
 
 /** A private index older than this was left behind by a dead process. */
 const LEFT_BEHIND_MS = 60 * 60 * 1_000;
@@ -14,23 +15,7 @@ const LEFT_BEHIND_MS = 60 * 60 * 1_000;
  */
 const ATTRIBUTES = "* -text -eol -crlf -ident -filter -working-tree-encoding !diff !merge\n";
 
-/** Large folders that a command can recreate; never stored. */
-const EXCLUDED = `node_modules/
-bower_components/
-.venv/
-__pycache__/
-.tox/
-.mypy_cache/
-.pytest_cache/
-.ruff_cache/
-.gradle/
-.terraform/
-.next/
-.nuxt/
-.turbo/
-.parcel-cache/
-.cache/
-`;
+const EXCLUDED = [...EXCLUDED_FOLDERS].map((name) => `${name}/\n`).join("");
 
 /** Written last, to mark a complete repository. Change the name when its contents change. */
 const MADE = "tandem-checkpoints-2";
@@ -80,6 +65,15 @@ export class PrivateGit {
     const outcome = await this.run(args, options);
     if (outcome.exitCode !== 0) throw new GitFailed(args, outcome);
     return outcome.stdout.toString("utf8");
+  }
+
+  /** Stores a tree under a new ref, with a message. One process does both. */
+  async commit(ref: string, tree: string, message: string, options: RunOptions): Promise<void> {
+    const seconds = Math.floor(Date.now() / 1_000);
+    const who = `${SETTINGS["user.name"]} <${SETTINGS["user.email"]}> ${seconds} +0000`;
+    const data = `data ${Buffer.byteLength(message)}\n${message}`;
+    const input = `commit ${ref}\ncommitter ${who}\n${data}\nM 040000 ${tree} ""\n`;
+    await this.text(["fast-import", "--quiet"], { ...options, input });
   }
 
   async run(
