@@ -112,7 +112,7 @@ describe("a session on a process that was started ahead", () => {
 });
 
 describe("two sessions in one folder share nothing", () => {
-  test("neither words, ids and tasks, nor modes, rules and transcripts", async () => {
+  test("neither words, ids and tasks, nor rules and transcripts", async () => {
     const pid = await spare();
     stage.rehearsal.use([
       toolUse("TaskCreate", { subject: "buy-milk", description: "at the corner", activeForm: "buying" }),

@@ -16,6 +16,8 @@ import type { SpareSettings } from "./spare-settings.ts";
 const FREE_BYTES = 768 * 1024 ** 2;
 /** Not while the process of the session itself starts and asks the model. */
 const SOON_MS = 2_000;
+/** Not before a program that answers at once has sent its next message: both would compete for the processor. */
+const AFTER_TURN_MS = 500;
 /** After a failed start. */
 const RETRY_MS = 60 * 1_000;
 const MAX_FAILED = 1_000;
@@ -73,8 +75,11 @@ export class Spares {
 
   /** A session like this runs: keep a process for the next one. `isStarting`: wait until its first turn is under way. */
   want(row: SessionRow, isStarting = false): void {
-    // The last start is enough: every turn asks again at its end.
-    if (isStarting) return this.#soon.set(SOON_MS, () => this.want(row));
+    // The last session is enough: every turn asks again at its end.
+    this.#soon.set(isStarting ? SOON_MS : AFTER_TURN_MS, () => this.#start(row));
+  }
+
+  #start(row: SessionRow): void {
     const { settings } = this.#dependencies;
     const { count, keepMs } = settings.spareProcesses;
     const hint = launchHint(row);
