@@ -17,6 +17,12 @@ test.each([
     "host: github.com",
   ],
   [
+    "fatal: could not read Username for 'https://git.example.com:8443': No such device or address",
+    "path",
+    "~/.git-credentials",
+    "host: git.example.com:8443",
+  ],
+  [
     "npm error code E401\nnpm error 401 Unauthorized - GET https://npm.pkg.github.com/@acme%2fx - unauthenticated",
     "path",
     "~/.npmrc",

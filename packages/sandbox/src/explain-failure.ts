@@ -96,6 +96,10 @@ const ROWS: readonly Row[] = [
     refusedByProxy(host, `The sandbox does not allow the host ${host}.`),
   ),
   row(
+    String.raw`unable to access 'https?://(?:[^@/']{0,100}@)?${HOST}(?<port>:\d{2,5})?/[^\n]{0,200}response 403`,
+    ({ host = "", port = "" }) => refusedByProxy(host + port, `The sandbox does not allow the host ${host}${port}.`),
+  ),
+  row(
     String.raw`(?:response 403|HTTP code 403 from proxy|statusCode=403|Tunnel connection failed: 403|proxy.{0,40}403)`,
     () => refusedByProxy("HOST", "The sandbox's proxy refused the connection, because the host is not allowed."),
   ),
@@ -111,13 +115,15 @@ const ROWS: readonly Row[] = [
     String.raw`Permission denied \((?:publickey|[^)]*publickey[^)]*)\)|no such identity|Host key verification failed|Could not open a connection to your authentication agent|error fetching identities`,
     () => action("path", "~/.ssh", "The sandbox hides ~/.ssh, so ssh has no keys and known hosts.", AGENT_FIX),
   ),
-  row(String.raw`could not read (?:Username|Password) for '?https://(?:[^@/']*@)?${HOST}`, ({ host = "" }) =>
-    action(
-      "path",
-      "~/.git-credentials",
-      "The sandbox hides git's stored credentials.",
-      credentialFix(host.toLowerCase()),
-    ),
+  row(
+    String.raw`could not read (?:Username|Password) for '?https://(?:[^@/']*@)?${HOST}(?<port>:\d{2,5})?`,
+    ({ host = "", port = "" }) =>
+      action(
+        "path",
+        "~/.git-credentials",
+        "The sandbox hides git's stored credentials.",
+        credentialFix(host.toLowerCase() + port),
+      ),
   ),
   row(String.raw`npm (?:error|ERR!) (?:code (?:E401|ENEEDAUTH)|.{0,20}401 Unauthorized)`, (_, { text }) => {
     const [, host = "registry.npmjs.org"] = /401 Unauthorized - \w+ https:\/\/([a-z0-9.-]{1,200})/i.exec(text) ?? [];
