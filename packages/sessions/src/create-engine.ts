@@ -1,9 +1,8 @@
 import { mkdir, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
-import { join } from "node:path";
 import type { HostServer } from "@tandem/claude-code";
 import { RequestError, type AuditNote, type SessionId } from "@tandem/protocol";
-import { DEFAULT_TENANT, parseKey, readKeyFile, SecretBox, type Records, type Store } from "@tandem/storage";
+import { DEFAULT_TENANT, type Records, type Store } from "@tandem/storage";
 import { AllowedRoots } from "@tandem/workspace";
 import { AgentCatalogue } from "./resources/agents.ts";
 import { servedAgents } from "./resources/served-agents.ts";
@@ -64,6 +63,7 @@ import { SessionOptions } from "./resources/session-options.ts";
 import { trustIn, trustView } from "./trust/folder-trust.ts";
 import { Spares } from "./spares/spares.ts";
 import { createVaults } from "./vaults/create-vaults.ts";
+import { openSecretBox } from "./vaults/open-secret-box.ts";
 import { waitingHook, type CreateTurnHooks } from "./hooks/turn-hook.ts";
 import { WebhookService } from "./webhooks/webhook-service.ts";
 import { EnvironmentKeyService } from "./work/environment-keys.ts";
@@ -83,12 +83,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
   await mkdir(settings.stateFolder, { recursive: true, mode: 0o700 });
   // Sessions store real paths.
   const stateFolder = await realpath(settings.stateFolder);
-  const { secretKey } = settings;
-  const secrets = new SecretBox(
-    secretKey
-      ? async () => parseKey(await secretKey(), "The value of `storage.key`")
-      : () => readKeyFile(join(stateFolder, "secrets.key")),
-  );
+  const secrets = openSecretBox(stateFolder, settings);
   const roots = await AllowedRoots.open(settings.roots, settings.addedRoots);
   const deltas = new DeltaHub(settings.previews);
   const audit = new Auditor(store, settings);
@@ -386,6 +381,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
       checkpoints.start();
       await skills.sweep();
       await vaults.start();
+      work.start();
       await webhooks.start();
       if (!settings.ownOnly && settings.fleet?.role !== "server") await scheduler.start();
     },
@@ -393,6 +389,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
       await scheduler.stop();
       expiry.stop();
       checkpoints.stop();
+      work.stopPruning();
       await Promise.all([messages.stop(deadlineMs), actors.stop(deadlineMs), spares?.stop()]);
       await webhooks.stop();
       await turns.stop();

@@ -38,6 +38,7 @@ export type { EngineSettings } from "./engine-settings.ts";
 export { sleep, type Clock } from "./host/clock.ts";
 export { MovableClock } from "./host/movable-clock.ts";
 export { postDelivery } from "./webhooks/post-delivery.ts";
+export { findVaultKeyProblem } from "./vaults/vault-key.ts";
 export { KillSwitch } from "./budgets/kill-switch.ts";
 export type { Quotas } from "./quotas/quotas.ts";
 export { takenNow } from "./quotas/taken-now.ts";

@@ -73,8 +73,8 @@ export class SecretBox {
   }
 }
 
-/** The key in a file, which is created on first use and closed to other users. */
-export async function readKeyFile(path: string): Promise<Buffer> {
+/** The key in a file, which is created on first use, unless `makes` is false, and closed to other users. */
+export async function readKeyFile(path: string, { makes = true } = {}): Promise<Buffer> {
   const found = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
     throw error;
@@ -82,6 +82,9 @@ export async function readKeyFile(path: string): Promise<Buffer> {
   if (found !== undefined) {
     await refuseOpenFile(path);
     return parseKey(found, path);
+  }
+  if (!makes) {
+    throw new TandemError("invalid_key", `The key ${path} is missing.`, { fix: "Restore it from the backup." });
   }
   // Linked into place whole: another process may create it at the same time.
   const draft = `${path}.${randomUUID()}`;

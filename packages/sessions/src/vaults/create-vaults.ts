@@ -79,7 +79,10 @@ export function createVaults({
       },
     },
     async start() {
-      const problem = await key.problem().catch((error: unknown) => String(error));
+      const problem = await key.problem().then(
+        (found) => found?.message,
+        (error: unknown) => String(error),
+      );
       if (problem !== undefined) log.warn({ error: problem }, "credentials of vaults cannot be used");
     },
   };

@@ -1,7 +1,7 @@
-import { RequestError } from "@tandem/protocol";
-import type { SecretBox } from "@tandem/storage";
+import { RequestError, TandemError } from "@tandem/protocol";
+import { SecretBox, type Records } from "@tandem/storage";
 import { untilWritten } from "../host/until-written.ts";
-import type { VaultRecords } from "./vault-records.ts";
+import { VaultRecords } from "./vault-records.ts";
 
 /**
  * Makes sure that all processes seal with the same key. Without it, one process of a fleet would store credentials that the
@@ -28,14 +28,25 @@ export class VaultKey {
     });
   }
 
-  /** For the start of a process: the reason why its key does not open the stored secrets. Creates no key. */
-  async problem(): Promise<string | undefined> {
+  /** The reason why the key of this process does not open the stored secrets. Reads no key if there are none. */
+  async problem(): Promise<RequestError | undefined> {
     const found = await this.#records.sealingKey();
     if (!found) return undefined;
     const own = await this.#secrets.keyName();
-    return found.value === own ? undefined : otherKey(own, found.value).message;
+    const isOther = found.value !== own && (await this.#records.hasOtherKey(own));
+    return isOther ? otherKey(own, found.value) : undefined;
   }
 }
+
+/** For health checks. Changes nothing; `readKey` must create no key. */
+export const findVaultKeyProblem = (
+  records: Records,
+  readKey: () => Promise<Buffer>,
+): Promise<TandemError | undefined> =>
+  new VaultKey(new VaultRecords(records), new SecretBox(readKey)).problem().catch((error: unknown) => {
+    if (error instanceof TandemError) return error;
+    throw error;
+  });
 
 const otherKey = (own: string, stored: string): RequestError =>
   new RequestError(

@@ -1,12 +1,14 @@
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AuditNote, CredentialCreateParams } from "@tandem/protocol";
-import { openStore, SecretBox, type Store } from "@tandem/storage";
+import { openStore, readKeyFile, SecretBox, type Store } from "@tandem/storage";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { MovableClock } from "../host/movable-clock.ts";
 import { createVaults } from "./create-vaults.ts";
+import { findVaultKeyProblem } from "./vault-key.ts";
 
 let folder: string;
 let store: Store;
@@ -129,6 +131,16 @@ test("a process with another key notices, changes nothing, and takes over once t
   await other.start();
   expect(one.warnings).toEqual([]);
   expect(other.warnings).toMatchObject([{ error: expect.stringContaining("sealed with the key") as string }]);
+  expect(await findVaultKeyProblem(store.records, async () => KEY)).toBeUndefined();
+  expect(await findVaultKeyProblem(store.records, async () => randomBytes(32))).toMatchObject({
+    message: expect.stringContaining("sealed with the key") as string,
+    fix: expect.stringContaining("secrets.key") as string,
+  });
+  const missing = join(folder, "secrets.key");
+  expect(await findVaultKeyProblem(store.records, () => readKeyFile(missing, { makes: false }))).toMatchObject({
+    message: `The key ${missing} is missing.`,
+  });
+  expect(existsSync(missing)).toBe(false);
   const [credential] = await other.reader.credentials([vault.id]);
   if (credential?.auth.type !== "mcp_oauth") throw new Error("expected the credential");
   await expect(other.reader.open(credential.auth.access_token)).rejects.toThrow(/another key/);

@@ -130,3 +130,23 @@ test("only the token of the present worker counts, also if old ones were not del
   await killed.stop(environment, id, { force: true, byWorker: false });
   expect(await held()).toEqual([false, false]);
 });
+
+test("old stopped items and workers that are gone are deleted, and nothing else", async () => {
+  const DAY = 24 * 60 * 60_000;
+  const worker = { blockMs: 0, worker: "w1", signal: new AbortController().signal };
+  await request("sesn_1");
+  const { id } = (await one.poll(environment, worker))!;
+  await one.stop(environment, id, { force: true, byWorker: false });
+  await request("sesn_2");
+  one.start();
+  clock.advance(29 * DAY);
+  await request("sesn_3");
+  const kept = (await poll())!;
+  await one.stop(environment, kept.id, { force: true, byWorker: false });
+  expect(await states()).toEqual(["queued", "stopped", "stopped"]);
+  clock.advance(2 * DAY);
+  await expect.poll(states).toEqual(["queued", "stopped"]);
+  await expect(one.get(environment, id)).rejects.toMatchObject({ code: "not_found" });
+  expect(await store.records.list("work", "work_poller", { prefix: `${environment}/`, limit: 10 })).toEqual([]);
+  one.stopPruning();
+});

@@ -34,6 +34,9 @@ const POLLING_MS = 30_000;
 /** Workers leave a session after a minute without events. One that does not is asked to. */
 const IDLE_MS = 3 * 60_000;
 const TRIES = 20;
+/** Stopped items are kept so long, for those who ask what became of them. */
+const KEEP_MS = 30 * 24 * 60 * 60_000;
+const PRUNE_MS = 6 * 60 * 60_000;
 
 /** The queue of a self-hosted environment: each item lets one worker run the tools of one session. */
 export interface WorkQueues {
@@ -79,10 +82,27 @@ export class WorkQueue implements WorkQueues {
   /** When each worker's poll was last recorded. */
   readonly #polls = new Map<string, number>();
   #wake = new AbortController();
+  #stopPruning = (): void => {};
 
   constructor(dependencies: WorkDependencies) {
     this.#dependencies = dependencies;
     this.#work = new WorkStore(dependencies.store.records);
+  }
+
+  /** Prunes now and from time to time. Several processes of a fleet may do so. */
+  start(): void {
+    const prune = (): void => void this.#prune().catch(() => undefined);
+    this.#stopPruning = this.#dependencies.clock.every(PRUNE_MS, prune);
+    prune();
+  }
+
+  stopPruning(): void {
+    this.#stopPruning();
+  }
+
+  #prune(): Promise<void> {
+    const now = this.#dependencies.clock.now();
+    return this.#work.prune({ stopped: iso(now - KEEP_MS), polled: now - POLLING_MS });
   }
 
   /** Refuses what a session in a self-hosted environment cannot have. */

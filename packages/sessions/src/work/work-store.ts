@@ -96,6 +96,23 @@ export class WorkStore {
     return count;
   }
 
+  /** Deletes items that stopped, and workers that polled last, before these times. */
+  async prune(before: { stopped: string; polled: number }): Promise<void> {
+    const isOldItem = (value: unknown): boolean =>
+      ((at) => at !== null && at < before.stopped)(workItem.parse(value).stoppedAt);
+    const isOldPoller = (value: unknown): boolean => poller.parse(value).at < before.polled;
+    for (const [kind, isOld] of [
+      [ITEM, isOldItem],
+      [POLLER, isOldPoller],
+    ] as const) {
+      for await (const page of recordPages(this.#records, SPACE, kind)) {
+        const gone = page.filter(({ value }) => isOld(value));
+        const changes = gone.map(({ key }): RecordChange => ({ type: "delete", kind, key }));
+        if (changes.length > 0) await this.#records.write(SPACE, changes);
+      }
+    }
+  }
+
   async #write(changes: readonly RecordChange[]): Promise<boolean> {
     try {
       await this.#records.write(SPACE, changes);

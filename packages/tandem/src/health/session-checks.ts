@@ -8,6 +8,7 @@ import { describeSandbox, readSandboxOverview } from "./sandbox-overview.ts";
 import { type Check, failure, ok, warning } from "./check.ts";
 import { describeUnaskedBash, findUnaskedBash } from "./unasked-bash.ts";
 import { describePresent } from "./service-checks.ts";
+import { readVaultKeyProblem } from "./vault-key-problem.ts";
 import { user } from "./user-check.ts";
 
 // Shorter than the timeout of a check, so that the check can report the cause.
@@ -119,4 +120,17 @@ const unaskedBash: Check = {
   },
 };
 
-export const sessionChecks: readonly Check[] = [storage, sessions, server, folder, sandbox, unaskedBash, user];
+/** Says nothing without vaults. */
+const vaults: Check = {
+  name: "vaults",
+  async run({ host, here: project, trusted }) {
+    if (!project || !trusted) return undefined;
+    let problem: { detail: string; fix: string } | undefined;
+    await readStorageState(host, project, async (store) => {
+      problem = await readVaultKeyProblem(host, project, store);
+    });
+    return problem && failure(problem.detail, problem.fix);
+  },
+};
+
+export const sessionChecks: readonly Check[] = [storage, vaults, sessions, server, folder, sandbox, unaskedBash, user];

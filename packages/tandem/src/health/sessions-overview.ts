@@ -11,6 +11,7 @@ import { sessionPayerOf } from "../project/describe-project.ts";
 import { trustSettings } from "../engine/engine-controls.ts";
 import { readSandboxOverview, type SandboxOverview } from "./sandbox-overview.ts";
 import { describeUnaskedBash, findUnaskedBash } from "./unasked-bash.ts";
+import { readVaultKeyProblem } from "./vault-key-problem.ts";
 import { findServer, type ServerInfo } from "../server/server-file.ts";
 
 export type StorageState =
@@ -37,6 +38,8 @@ export interface SessionsOverview {
   /** Whether sessions load this folder's settings. */
   trust: Trust;
   sandbox: SandboxOverview & { warning?: string };
+  /** Why credentials of vaults cannot be used. */
+  vaultKey: { detail: string; fix: string } | undefined;
   /** Whether Claude Code runs in a pid namespace, which ends all its processes with it. */
   namespace: { on: boolean; reason?: string };
 }
@@ -50,11 +53,13 @@ export async function readSessionsOverview(
   const isSame = project.config.llm.provider.backend === "claude-code";
   let unasked: readonly string[] = [];
   let hasTenants = false;
+  let vaultKey: SessionsOverview["vaultKey"];
   const [auth, storage, server, orphans, trust, namespace] = await Promise.all([
     isSame ? callAuth() : checkSessionAuth(host, project, deadlineMs),
     readStorageState(host, project, async (store) => {
       unasked = await findUnaskedBash(project.config, store);
       hasTenants = await isShared(store);
+      vaultKey = await readVaultKeyProblem(host, project, store);
     }),
     findServer(host.env),
     findOrphans(host.env),
@@ -63,7 +68,8 @@ export async function readSessionsOverview(
   ]);
   const probed = await readSandboxOverview(host, project, { hasTenants });
   const sandbox = probed.on || unasked.length === 0 ? probed : { ...probed, warning: describeUnaskedBash(unasked) };
-  return { payer: sessionPayerOf(project.config.llm), auth, storage, server, orphans, trust, sandbox, namespace };
+  const payer = sessionPayerOf(project.config.llm);
+  return { payer, auth, storage, server, orphans, trust, sandbox, vaultKey, namespace };
 }
 
 /** The trust of the current folder, in which sessions would work. */

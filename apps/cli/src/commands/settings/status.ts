@@ -51,7 +51,17 @@ export async function status(invocation: Invocation): Promise<number> {
   const credential = credentialOf(llm);
   const hasFile = existsSync(project.file);
   if (invocation.json) {
-    const { payer: sessionPayer, auth: sessionAuth, storage, server, orphans, trust, sandbox, namespace } = sessions;
+    const {
+      payer: sessionPayer,
+      auth: sessionAuth,
+      storage,
+      server,
+      orphans,
+      trust,
+      sandbox,
+      vaultKey,
+      namespace,
+    } = sessions;
     const report = {
       file: hasFile ? project.file : null,
       backend,
@@ -63,6 +73,7 @@ export async function status(invocation: Invocation): Promise<number> {
       claude_code: claudeCode,
       sessions: { payer: sessionPayer, auth: withoutModels(sessionAuth), trust, sandbox, namespace },
       storage,
+      vault_key: vaultKey ?? null,
       server: server ?? null,
       orphans,
     };
@@ -134,7 +145,7 @@ export function modelRows(models: readonly RoleModel[], { dim }: Style): string[
 }
 
 function sessionRows(overview: SessionsOverview, style: Style): string[][] {
-  const { payer, auth, storage, server, orphans, trust, sandbox, namespace } = overview;
+  const { payer, auth, storage, server, orphans, trust, sandbox, vaultKey, namespace } = overview;
   const { dim, warn, good } = style;
   const up = server && `pid ${server.pid}, started ${ago(server.started_at)}`;
   const fix = (text: string): string[][] => (text ? [["", `${dim("→")} ${asCalled(printable(text))}`]] : []);
@@ -158,6 +169,7 @@ function sessionRows(overview: SessionsOverview, style: Style): string[][] {
     [dim("processes"), namespace.on ? "in a pid namespace" : dim(`without a pid namespace  ${namespace.reason ?? ""}`)],
     [dim("storage"), describeStorage(storage, style)],
     ...fix(storage.state === "failed" ? storage.fix : ""),
+    ...(vaultKey ? [[dim("vaults"), warn(printable(vaultKey.detail))], ...fix(vaultKey.fix)] : []),
     [dim("server"), server ? `${good(server.url)}  ${dim(up ?? "")}` : dim("not running  start it: tandem up")],
     ...(orphans.length > 0
       ? [["", `${warn(`${orphans.length} left by a crash`)}  ${dim("end them: tandem doctor")}`]]
