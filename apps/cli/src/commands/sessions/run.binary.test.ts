@@ -42,7 +42,8 @@ describe.each(["in its own process", "on the server that is up"])("tandem run, %
   /** The tests share one session and run in order. */
   let session: string;
   beforeAll(async () => {
-    machine = await sessionMachine(parrot);
+    // Processes that are started ahead would be counted.
+    machine = await sessionMachine(parrot, "sessions: { spares: 0 }\n");
     if (isOnServer) server = await machine.upProcess();
   });
   afterAll(async () => {
