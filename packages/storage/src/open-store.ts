@@ -28,8 +28,16 @@ import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { TandemError } from "@tandem/protocol";
 
+interface OpenTenant {
+  createdAt: number;
+  store: Promise<Store>;
+  borrowers: number;
+  /** Whether it stays open when the last borrower is done. */
+  isKept: boolean;
+}
+
 /** Stores shared by all tenants. */
-type Shared = Pick<Store, "tokens" | "tenants" | "workers" | "tenant">;
+type Shared = Pick<Store, "tokens" | "tenants" | "workers" | "tenant" | "borrowTenant">;
 
 /**
  * Opens a database and migrates its schema. `location` is `postgres://…` or a SQLite file, which is created with
@@ -38,31 +46,52 @@ type Shared = Pick<Store, "tokens" | "tenants" | "workers" | "tenant">;
  */
 export async function openStore(location: string, onWait?: () => void): Promise<Store> {
   const database = await openDatabase(location, onWait);
-  const open = new Map<string, { createdAt: number; store: Promise<Store> }>();
+  const open = new Map<string, OpenTenant>();
   const close = async (id: string): Promise<void> => {
     const theirs = await open.get(id)?.store.catch(() => undefined);
     await theirs?.[Symbol.asyncDispose]();
   };
-  const tenant = async (id: string): Promise<Store> => {
-    if (id === DEFAULT_TENANT) return store;
+  const opened = async (id: string): Promise<OpenTenant> => {
     const row = await database.read(getTenant, id);
     // Another process deleted this tenant, and may have created a new one with the same id.
     const stale = open.get(id);
     if (stale && stale.createdAt !== row?.created_at) await close(id);
     const found = open.get(id);
-    if (found) return found.store;
-    const opened = { createdAt: row?.created_at ?? 0, store: database.tenant(id).then((theirs) => make(theirs)) };
-    const forget = (): void => void (open.get(id) === opened && open.delete(id));
-    const make = (theirs: Database): Store => createStore(theirs, shared, forget);
-    open.set(id, opened);
-    opened.store.catch(forget);
-    return opened.store;
+    if (found) return found;
+    const made: OpenTenant = {
+      createdAt: row?.created_at ?? 0,
+      store: database.tenant(id).then((theirs) => createStore(theirs, shared, () => forget())),
+      borrowers: 0,
+      isKept: false,
+    };
+    const forget = (): void => void (open.get(id) === made && open.delete(id));
+    open.set(id, made);
+    made.store.catch(forget);
+    return made;
+  };
+  const tenant = async (id: string): Promise<Store> => {
+    if (id === DEFAULT_TENANT) return store;
+    const theirs = await opened(id);
+    theirs.isKept = true;
+    return theirs.store;
+  };
+  const borrowTenant = async <T>(id: string, look: (store: Store) => Promise<T>): Promise<T> => {
+    if (id === DEFAULT_TENANT) return look(store);
+    const theirs = await opened(id);
+    theirs.borrowers += 1;
+    try {
+      return await look(await theirs.store);
+    } finally {
+      theirs.borrowers -= 1;
+      if (theirs.borrowers === 0 && !theirs.isKept) await (await theirs.store)[Symbol.asyncDispose]();
+    }
   };
   const shared: Shared = {
     tokens: createTokenStore(database),
     tenants: createTenantStore(database, { open: tenant, close }),
     workers: createWorkerStore(database),
     tenant,
+    borrowTenant,
   };
   const store = createStore(database, shared, () => Promise.all([...open.keys()].map(close)));
   return store;

@@ -62,6 +62,8 @@ export interface Store extends AsyncDisposable {
    * closed together with this store. Rejects with `RequestError("not_found")` for an unknown tenant.
    */
   tenant(id: string): Promise<Store>;
+  /** Lends a tenant's store for a short look. Afterwards it is closed, unless `tenant` has opened it too. */
+  borrowTenant<T>(id: string, look: (store: Store) => Promise<T>): Promise<T>;
   /**
    * Deletes a space's jobs, records, blobs and search documents. Rejects with `RequestError("conflict")` while one of
    * its jobs runs. Not atomic: repeat the call if it was interrupted.

@@ -199,11 +199,18 @@ export const verifyTenants: Record<Extract<BehaviourId, `tenant.${string}`>, Ver
     const theirs = await store.tenant(row.id);
     expect(await store.tenant(row.id)).toBe(theirs);
     expect(await theirs.tenant("default")).toBe(store);
+    expect(await store.borrowTenant(row.id, async (lent) => lent)).toBe(theirs);
     const session = sessionRow();
     await theirs.sessions.create(session, []);
     await theirs[Symbol.asyncDispose]();
     await expect(theirs.sessions.get(session.id)).rejects.toMatchObject({ code: "unavailable" });
     await expect(store.check()).resolves.toBeUndefined();
+    const lent = await store.borrowTenant(row.id, (each) =>
+      store.borrowTenant(row.id, async (same) => ({ each, same, found: await each.sessions.get(session.id) })),
+    );
+    expect(lent.same).toBe(lent.each);
+    expect(lent.found).toEqual(session);
+    await expect(lent.each.sessions.get(session.id)).rejects.toMatchObject({ code: "unavailable" });
     const again = await store.tenant(row.id);
     expect(await again.sessions.get(session.id)).toEqual(session);
     expect((await again.describe()).schema).toBe((await store.describe()).schema);

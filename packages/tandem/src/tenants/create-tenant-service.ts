@@ -46,7 +46,7 @@ export function createTenantService(
     },
     async get(id) {
       const found = await row(id);
-      return { ...(await view(found)), use: await useOf(await store.tenant(id)) };
+      return { ...(await view(found)), use: await store.borrowTenant(id, useOf) };
     },
     async create(params, by) {
       const { id, name = id, credential = null, quotas = {} } = params;

@@ -196,7 +196,7 @@ export class LocalTenantRuntimes implements TenantRuntimes, AsyncDisposable {
   }
 
   async #takeUp(wants: (store: Store) => Promise<boolean>): Promise<void> {
-    const { store, logger, serves } = this.#dependencies;
+    const { store, logger, serves, fleetOf } = this.#dependencies;
     const rows = await this.#list().catch((error: unknown) => {
       logger.warn({ err: error }, "tenants could not be looked at");
       return [];
@@ -206,7 +206,9 @@ export class LocalTenantRuntimes implements TenantRuntimes, AsyncDisposable {
       const isOurs = id !== DEFAULT_TENANT && archivedAt === null && (serves?.includes(id) ?? true);
       if (!isOurs || this.#opened.has(id)) continue;
       try {
-        if (await wants(await store.tenant(id))) await this.of(id);
+        // A fleet looks again and again, and its database shares connections. A file of its own is closed after the look.
+        const hasAny = fleetOf ? await wants(await store.tenant(id)) : await store.borrowTenant(id, wants);
+        if (hasAny) await this.of(id);
       } catch (error) {
         logger.warn({ err: error, tenant: id }, "a tenant's work could not be resumed");
       }
