@@ -1,4 +1,5 @@
 import { costOf, LlmError, newId } from "@tandem/protocol";
+import { z } from "zod";
 import { copiedCall } from "../session/allowed-call.ts";
 import type {
   AllowedCall,
@@ -36,6 +37,13 @@ export interface EmulatedParts {
 
 type Sent = Parameters<Conversation["send"]>[0];
 type Totals = Record<string, { inputTokens: number; outputTokens: number; costUSD: number } & Record<string, number>>;
+
+const toolUse = z.object({
+  type: z.literal("tool_use"),
+  id: z.string(),
+  name: z.string(),
+  input: z.record(z.string(), z.unknown()),
+});
 
 const MAX_OUTPUT_TOKENS = 32_000;
 const VERSION = "0.0.0-emulated";
@@ -249,9 +257,7 @@ class EmulatedConversation implements Conversation {
     const { maxTurns = Number.POSITIVE_INFINITY, outputSchema } = this.#setup;
     for (let steps = 0; steps < maxTurns; steps += 1) {
       const answer = await this.#ask(signal);
-      const calls = answer.content.flatMap((block) =>
-        block.type === "tool_use" ? [block as unknown as ToolRequest] : [],
-      );
+      const calls = answer.content.flatMap((block) => toolUse.safeParse(block).data ?? []);
       const output = outputSchema && calls.find(({ name }) => name === OUTPUT_TOOL)?.input;
       await Promise.all(
         calls.map(async (call) => {

@@ -59,7 +59,6 @@ export class ToolRunner {
     return { ...result, content: [...result.content, ...told.flatMap((text) => (text ? [textBlock(text)] : []))] };
   }
 
-  /** Runs a call that a person allowed in an earlier process. */
   async #runAllowed(call: ToolRequest, signal: AbortSignal): Promise<ToolAnswer> {
     const tool = nameTool(call.name, this.#names);
     try {
