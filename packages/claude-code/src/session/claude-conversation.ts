@@ -163,7 +163,7 @@ export class ClaudeConversation implements Conversation {
   send({ uuid, content, isCommand = false }: Parameters<Conversation["send"]>[0]): void {
     if (this.ended) return;
     this.#waiting.set(uuid, Promise.withResolvers());
-    if (!this.#translator.underWay) this.#watchdog.begin();
+    if (!this.#translator.underWay || !this.#hasTaken) this.#watchdog.begin();
     this.#input.push({
       type: "user",
       uuid: uuid as SDKUserMessage["uuid"] & string,
@@ -317,11 +317,11 @@ export class ClaudeConversation implements Conversation {
   }
 
   /**
-   * A resumed process first reports the workflow runs that died with an earlier one, as a turn without a request. The turn
-   * that we wait for follows.
+   * A resumed process first reports the workflow runs that died with an earlier one, as a turn without a request. The turn that
+   * it was started for follows; its message may not even be sent yet.
    */
   #isOfLostRun({ num_turns: turns }: SDKResultMessage): boolean {
-    return turns === 0 && !this.#hasTaken && (this.#waiting.size > 0 || this.#expectsTurn);
+    return turns === 0 && !this.#hasTaken;
   }
 
   /** Claude Code reports that it was kept from continuing the turn. Returns whether the message was about that. */
