@@ -153,7 +153,7 @@ describe.skipIf(!hasPython)(`the client for Python${reason}`, () => {
       },
     });
     const { code, stderr } = await outcomeOf(child);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/Ran 14 tests[\s\S]*OK\n$/) });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/Ran 16 tests[\s\S]*OK\n$/) });
     expect(processesIn(machine.folder.path)).toEqual([]);
   });
 });

@@ -95,8 +95,10 @@ describe.each(["in its own process", "on the server that is up"])("tandem run, %
     const events = [{ type: "user.message", content: [{ type: "text", text: "touch" }] }];
     await fetch(`${url}/v1/sessions/${session}/events`, { method: "POST", headers, body: JSON.stringify({ events }) });
     const waits = async () => {
-      const answer = await fetch(`${url}/v1/sessions/${session}/events?order=desc&limit=1`, { headers });
-      return ((await answer.json()) as { data: { stop_reason?: { type: string } }[] }).data[0]?.stop_reason?.type;
+      // The checkpoint of the turn may be taken after the question.
+      const answer = await fetch(`${url}/v1/sessions/${session}/events?order=desc&limit=3`, { headers });
+      const { data } = (await answer.json()) as { data: { type: string; stop_reason?: { type: string } }[] };
+      return data.find(({ type }) => type.startsWith("session.status_"))?.stop_reason?.type;
     };
     await expect.poll(waits).toBe("requires_action");
     const { code, stdout } = await machine.run(["run", "--resume", session, "--allow", "bash", "and now?"]);
