@@ -17,10 +17,11 @@ const FREE_BYTES = 768 * 1024 ** 2;
 /** Not while the process of the session itself starts and asks the model. */
 const SOON_MS = 2_000;
 /** Not before a program that answers at once has sent its next message: both would compete for the processor. */
-const AFTER_TURN_MS = 500;
+const AFTER_TURN_MS = 200;
 /** After a failed start. */
 const RETRY_MS = 60 * 1_000;
-const MAX_FAILED = 1_000;
+/** Kinds of sessions that are remembered. */
+const MAX_KINDS = 1_000;
 
 /** Of all engines of this process: tenants share its memory. */
 const RUNNING = new Set<Entry>();
@@ -63,26 +64,38 @@ export class Spares {
   readonly #dependencies: SparesDependencies;
   readonly #marks: SpareMarks;
   readonly #failedAt = new Map<string, number>();
-  readonly #soon: Timer;
+  /** By kind of session, as `#uses`. */
+  readonly #soon = new Map<string, Timer>();
+  /** How many processes of each kind this engine has started. */
+  readonly #uses = new Map<string, number>();
   #entries: Entry[] = [];
   #isStopped = false;
 
   constructor(dependencies: SparesDependencies) {
     this.#dependencies = dependencies;
     this.#marks = new SpareMarks(dependencies.settings.stateFolder);
-    this.#soon = new Timer(dependencies.settings.clock);
   }
 
   /** A session like this runs: keep a process for the next one. `isStarting`: wait until its first turn is under way. */
   want(row: SessionRow, isStarting = false): void {
-    // The last session is enough: every turn asks again at its end.
-    this.#soon.set(isStarting ? SOON_MS : AFTER_TURN_MS, () => this.#start(row));
+    if (this.#isStopped) return;
+    const hint = launchHint(row);
+    if (isStarting) {
+      if (this.#uses.size >= MAX_KINDS) this.#uses.clear();
+      this.#uses.set(hint, (this.#uses.get(hint) ?? 0) + 1);
+    }
+    const timer = this.#soon.get(hint) ?? new Timer(this.#dependencies.settings.clock);
+    this.#soon.set(hint, timer);
+    // Every turn asks again at its end, and so puts it off.
+    timer.set(isStarting ? SOON_MS : AFTER_TURN_MS, () => {
+      this.#soon.delete(hint);
+      this.#start(row, hint);
+    });
   }
 
-  #start(row: SessionRow): void {
+  #start(row: SessionRow, hint: string): void {
     const { settings } = this.#dependencies;
     const { count, keepMs } = settings.spareProcesses;
-    const hint = launchHint(row);
     const now = settings.clock.now();
     if (this.#isStopped || count === 0 || now - (this.#failedAt.get(hint) ?? -Infinity) < RETRY_MS) return;
     const known = this.#entries.find((entry) => entry.hint === hint && !entry.isReserved);
@@ -92,7 +105,7 @@ export class Spares {
     }
     if (process.availableMemory() < FREE_BYTES) return;
     const { processes } = settings;
-    if (RUNNING.size >= count) void this.#endOldest();
+    if (RUNNING.size >= count) void this.#endOldest(hint);
     if (RUNNING.size >= count) return;
     const slot = processes?.slots.tryTake(`${processes.owner} spares`);
     if (processes && !slot) return;
@@ -147,6 +160,7 @@ export class Spares {
 
   /** Ends all of them. New ones may follow. */
   async endAll(): Promise<void> {
+    for (const timer of this.#soon.values()) timer.clear();
     this.#soon.clear();
     await Promise.all(this.#entries.map((entry) => this.#end(entry)));
   }
@@ -178,7 +192,7 @@ export class Spares {
       const onEnded = (): void => void this.#end(entry);
       return await Spare.open(row, settings, { ...this.#dependencies, onEnded });
     } catch (error) {
-      if (this.#failedAt.size >= MAX_FAILED) this.#failedAt.clear();
+      if (this.#failedAt.size >= MAX_KINDS) this.#failedAt.clear();
       this.#failedAt.set(entry.hint, settings.clock.now());
       if (!(error instanceof NotAhead))
         settings.log.warn({ error: String(error) }, "no process could be started ahead");
@@ -187,8 +201,12 @@ export class Spares {
     }
   }
 
-  async #endOldest(): Promise<void> {
-    const [oldest] = this.#entries.filter(({ isReserved }) => !isReserved).toSorted((a, b) => a.usedAt - b.usedAt);
+  /** Makes room for another kind, but not at the cost of one that is used more often. */
+  async #endOldest(hint: string): Promise<void> {
+    const usesOf = (kind: string): number => this.#uses.get(kind) ?? 0;
+    const [oldest] = this.#entries
+      .filter((entry) => !entry.isReserved && usesOf(entry.hint) <= usesOf(hint))
+      .toSorted((a, b) => a.usedAt - b.usedAt);
     if (oldest) await this.#end(oldest);
   }
 
