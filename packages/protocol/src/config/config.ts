@@ -130,10 +130,10 @@ const sessions = z.strictObject({
     .int()
     .min(0)
     .max(100)
-    .default(2)
+    .default(0)
     .meta(harmless("Memory of this machine."))
     .describe(
-      "Number of Claude Code processes that the server starts ahead, for sessions like those of the last hour. 0 turns it off.",
+      "Number of Claude Code processes that the server starts ahead, for sessions like those of the last hour. Sessions that are created over HTTP do not use them yet.",
     ),
   recovery: z
     .enum(["stop", "resume"])
