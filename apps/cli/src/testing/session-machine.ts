@@ -10,8 +10,10 @@ import { scratchMachine, type CommandOptions, type RunOptions } from "./run-tand
 /** A scratch machine whose sessions run on the real Claude Code against a rehearsal. */
 export async function sessionMachine(script: Script, settings = "", variables: Record<string, string> = {}) {
   const rehearsal = await startRehearsal(script);
+  // Tests count processes, and most have no second session that could use one started ahead.
+  const spares = /^sessions:/m.test(settings) ? "" : "sessions: { spares: 0 }\n";
   const machine = await scratchMachine(
-    `llm:\n  claudeCode: { auth: api_key, apiKey: "env:SESSION_KEY", baseUrl: "${rehearsal.url}" }\n${settings}`,
+    `llm:\n  claudeCode: { auth: api_key, apiKey: "env:SESSION_KEY", baseUrl: "${rehearsal.url}" }\n${settings}${spares}`,
   );
   const env = { SESSION_KEY: "sk-ant-made-up", ...variables };
   const withKey = (options?: RunOptions) => ({ ...options, env: { ...env, ...options?.env } });

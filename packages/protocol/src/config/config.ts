@@ -130,10 +130,10 @@ const sessions = z.strictObject({
     .int()
     .min(0)
     .max(100)
-    .default(0)
+    .default(2)
     .meta(harmless("Memory of this machine."))
     .describe(
-      "Number of Claude Code processes that the server starts ahead, for sessions like those of the last hour. Sessions that are created over HTTP do not use them yet.",
+      "Number of Claude Code processes that the server starts ahead, for sessions like those of the last hour. 0 turns it off.",
     ),
   recovery: z
     .enum(["stop", "resume"])

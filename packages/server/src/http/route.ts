@@ -51,6 +51,8 @@ export interface Call<Params = Record<string, string>, Query = unknown, Body = u
   header: (name: string) => string | undefined;
   /** Creates the ids of what the request creates. They are the same if it is executed again. */
   newId: Execution["newId"];
+  /** Replaces the id that `newId` returns: see `Execution`. */
+  useId: Execution["useId"];
   /** The request was executed before, at least in part. */
   isResumed: boolean;
   /** Fires when the client disconnects. */

@@ -7,7 +7,7 @@ import type { SessionCreateParams } from "@anthropic-ai/sdk/resources/beta/sessi
 import { findExecutable, openConversation, ProcessLedger } from "@tandem/claude-code";
 import { ENVIRONMENT_METADATA } from "@tandem/protocol";
 import { startRehearsal, type Rehearsal } from "@tandem/rehearsal";
-import { createEngine, type EngineSettings } from "@tandem/sessions";
+import { createEngine, type Engine, type EngineSettings } from "@tandem/sessions";
 import { openStore } from "@tandem/storage";
 import { ClientServers } from "../acp/client-servers.ts";
 import { connectAgents } from "../acp/net/connect-agents.ts";
@@ -21,6 +21,7 @@ const DEADLINE_MS = 120_000;
 export interface JudgeStage extends AsyncDisposable {
   client: Anthropic;
   server: TestServer;
+  engine: Engine;
   rehearsal: Rehearsal;
   /** The folder of `env_local` sessions. */
   folder: string;
@@ -104,6 +105,7 @@ export async function setJudgeStage({ context, engine: more }: JudgeStageOptions
   const stage: JudgeStage = {
     client,
     server,
+    engine,
     rehearsal,
     folder,
     database,

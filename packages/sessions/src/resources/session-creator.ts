@@ -25,7 +25,7 @@ import type { SessionOptions } from "./session-options.ts";
 import type { SessionPlaces } from "./session-places.ts";
 import type { Spares } from "../spares/spares.ts";
 import type { SessionVaults } from "../vaults/create-vaults.ts";
-import type { RunOfDeployment } from "./sessions.ts";
+import type { RunOfDeployment, UseSessionId } from "./sessions.ts";
 import type { WorkQueue } from "../work/work-queue.ts";
 
 export interface SessionCreatorDependencies {
@@ -58,19 +58,33 @@ export class SessionCreator {
     this.#dependencies = dependencies;
   }
 
-  create(params: SessionCreateParams, by?: string, id?: SessionId): Promise<Session> {
-    return this.#create(params, by, id);
+  async create(params: SessionCreateParams, by?: string, id?: SessionId, useId?: UseSessionId): Promise<Session> {
+    const { spares } = this.#dependencies;
+    const { draft, environment } = await this.#prepare(params, by, id);
+    const canReserve = (id === undefined || useId) && environment.config.type !== "self_hosted";
+    const reserved = canReserve && draft.resources.length === 0 ? spares?.reserve(draft.row) : undefined;
+    if (!reserved) return this.#place(draft, environment, by);
+    const { scratch, ...ids } = reserved;
+    try {
+      if (useId && !(await useId(ids.id)))
+        throw new RequestError("unavailable", "The request was taken over by a retry.");
+      return await this.#place({ ...draft, row: { ...draft.row, ...ids } }, environment, by, undefined, scratch);
+    } catch (error) {
+      await spares?.giveBack(ids.id);
+      throw error;
+    }
   }
 
   async createAgain(params: SessionCreateParams, by: string, id: SessionId): Promise<Session> {
     if (await this.#dependencies.store.sessions.get(id)) return this.#get(id);
+    await this.#dependencies.spares?.giveBack(id);
     await this.discardFolder(id);
-    return this.#create(params, by, id);
+    return this.#createAs(id, params, by);
   }
 
   /** Creates the session of a deployment's run. Idempotent, because the run has chosen the id: a retry finds the session. */
   async createForRun(params: SessionCreateParams, { by, id, deployment }: RunOfDeployment): Promise<void> {
-    if (!(await this.#dependencies.store.sessions.get(id))) await this.#create(params, by, id, deployment);
+    if (!(await this.#dependencies.store.sessions.get(id))) await this.#createAs(id, params, by, deployment);
   }
 
   /** Removes what an interrupted creation left: its folder, and tokens of repositories. */
@@ -108,31 +122,26 @@ export class SessionCreator {
     return draft;
   }
 
-  async #create(params: SessionCreateParams, by?: string, id?: SessionId, deployment?: string): Promise<Session> {
+  async #createAs(id: SessionId, params: SessionCreateParams, by: string, deployment?: string): Promise<Session> {
+    const { draft, environment } = await this.#prepare(params, by, id);
+    return this.#place(draft, environment, by, deployment);
+  }
+
+  /** Checks the request. Creates nothing. */
+  async #prepare(params: SessionCreateParams, by?: string, id?: SessionId) {
     if (params.initial_events?.length) await this.#dependencies.killSwitch.refuse();
     const environment = await this.#dependencies.environments.open(params.environment_id);
     const draft = await this.#draft(params, environment, by, id);
     checkMcpServers(environment, draft.row.agent.mcp_servers);
-    const selfHosted = environment.config.type === "self_hosted";
-    if (selfHosted) await this.#checkSelfHosted(draft);
-    const { spares } = this.#dependencies;
-    const canReserve = id === undefined && !selfHosted && draft.resources.length === 0;
-    const reserved = canReserve ? spares?.reserve(draft.row) : undefined;
-    if (!reserved) return this.#place(draft, environment, by, deployment);
-    const { scratch, ...ids } = reserved;
-    try {
-      return await this.#place({ ...draft, row: { ...draft.row, ...ids } }, environment, by, deployment, scratch);
-    } catch (error) {
-      await spares?.giveBack(ids.id);
-      throw error;
-    }
+    if (environment.config.type === "self_hosted") await this.#checkSelfHosted(draft);
+    return { draft, environment };
   }
 
   async #place(
     draft: SessionDraft,
     environment: Environment,
     by: string | undefined,
-    deployment: string | undefined,
+    deployment?: string,
     prepared?: string,
   ): Promise<Session> {
     const { places } = this.#dependencies;

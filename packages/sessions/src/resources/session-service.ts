@@ -27,7 +27,7 @@ import { checkNoOpenRun } from "../workflows/check-no-open-run.ts";
 import { SessionCreator, type SessionCreatorDependencies } from "./session-creator.ts";
 import { SessionFolderService } from "./session-folder-service.ts";
 import { sentBy } from "./sent-by.ts";
-import type { RetriedSend, RunOfDeployment, SessionFolder, Sessions } from "./sessions.ts";
+import type { RetriedSend, RunOfDeployment, SessionFolder, Sessions, UseSessionId } from "./sessions.ts";
 import { inQueueOrder, SentEvents } from "./sent-events.ts";
 import { sessionView, threadView } from "../log/session-view.ts";
 import type { WorkQueue } from "../work/work-queue.ts";
@@ -68,8 +68,8 @@ export class SessionService implements Sessions {
     });
   }
 
-  create(params: SessionCreateParams, by?: string, id?: SessionId): Promise<Session> {
-    return this.#creator.create(params, by, id);
+  create(params: SessionCreateParams, by?: string, id?: SessionId, useId?: UseSessionId): Promise<Session> {
+    return this.#creator.create(params, by, id, useId);
   }
 
   createAgain(params: SessionCreateParams, by: string, id: SessionId): Promise<Session> {

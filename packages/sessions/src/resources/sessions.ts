@@ -28,9 +28,15 @@ export interface RunOfDeployment {
   deployment: string;
 }
 
+/** Stores the id that a session will have instead. Resolves with false if it must not have it. */
+export type UseSessionId = (id: SessionId) => Promise<boolean>;
+
 export interface Sessions {
-  /** Here and below, `by` is the caller's name for the log. */
-  create(params: SessionCreateParams, by?: string, id?: SessionId): Promise<Session>;
+  /**
+   * Here and below, `by` is the caller's name for the log. A session with a chosen `id` gets another one only if `useId` accepts
+   * it: that of a process started ahead.
+   */
+  create(params: SessionCreateParams, by?: string, id?: SessionId, useId?: UseSessionId): Promise<Session>;
   /** Repeats a creation whose process has died: what it left is removed first. */
   createAgain(params: SessionCreateParams, by: string, id: SessionId): Promise<Session>;
   /** Rejects as `create` would, and creates nothing. */

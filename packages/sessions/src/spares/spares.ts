@@ -20,6 +20,8 @@ const SOON_MS = 2_000;
 const AFTER_TURN_MS = 200;
 /** After a failed start. */
 const RETRY_MS = 60 * 1_000;
+/** A session that has not begun its first turn by then may lose its process to another kind. */
+const UNUSED_MS = 60 * 1_000;
 /** Kinds of sessions that are remembered. */
 const MAX_KINDS = 1_000;
 
@@ -105,7 +107,7 @@ export class Spares {
     }
     if (process.availableMemory() < FREE_BYTES) return;
     const { processes } = settings;
-    if (RUNNING.size >= count) void this.#endOldest(hint);
+    if (RUNNING.size >= count) void this.#endLeastUsed(hint);
     if (RUNNING.size >= count) return;
     const slot = processes?.slots.tryTake(`${processes.owner} spares`);
     if (processes && !slot) return;
@@ -134,6 +136,7 @@ export class Spares {
     const entry = this.#entries.find((each) => each.hint === hint && each.isPlaced && !each.isReserved);
     if (!entry) return undefined;
     entry.isReserved = true;
+    entry.usedAt = this.#dependencies.settings.clock.now();
     const { id, primaryThread, scratch } = entry;
     return { id, primaryThread, ...(scratch !== undefined && { scratch }) };
   }
@@ -202,12 +205,13 @@ export class Spares {
   }
 
   /** Makes room for another kind, but not at the cost of one that is used more often. */
-  async #endOldest(hint: string): Promise<void> {
+  async #endLeastUsed(hint: string): Promise<void> {
     const usesOf = (kind: string): number => this.#uses.get(kind) ?? 0;
-    const [oldest] = this.#entries
-      .filter((entry) => !entry.isReserved && usesOf(entry.hint) <= usesOf(hint))
-      .toSorted((a, b) => a.usedAt - b.usedAt);
-    if (oldest) await this.#end(oldest);
+    const unused = this.#dependencies.settings.clock.now() - UNUSED_MS;
+    const [least] = this.#entries
+      .filter((entry) => (entry.isReserved ? entry.usedAt < unused : usesOf(entry.hint) <= usesOf(hint)))
+      .toSorted((a, b) => usesOf(a.hint) - usesOf(b.hint) || a.usedAt - b.usedAt);
+    if (least) await this.#end(least);
   }
 
   /** Of a reserved process, the folders belong to its session. */

@@ -6,6 +6,10 @@ export const expiryMs = 24 * 3_600_000;
 const journalEntry = z.object({
   id: z.string(),
   begun: z.number(),
+  /** Ids that replace the derived ones, by kind. */
+  ids: z.record(z.string(), z.string()).optional(),
+  /** How often another process took over the request, because the last one seemed dead. */
+  takeovers: z.number().optional(),
   /** Grows while the request runs. */
   beat: z.number(),
   answered: z.number().optional(),

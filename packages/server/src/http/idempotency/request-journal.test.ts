@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { RequestError } from "@tandem/protocol";
+import { newId, RequestError } from "@tandem/protocol";
 import { openStore, type Store } from "@tandem/storage";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { RequestJournal, type Execution, type JournalRequest } from "./request-journal.ts";
@@ -128,6 +128,45 @@ test("a request whose process died is resumed once, with the same ids", async ()
   );
   expect(answers).toEqual([{ id: ids[0] }, { id: ids[0] }]);
   expect(resumed).toBe(1);
+});
+
+/** A server that stops renewing its request at `until`, and tells what it can do after that. */
+function stalled(first: JournalRequest, until: (execution: Execution) => Promise<unknown>) {
+  const reached = Promise.withResolvers<Execution>();
+  const gate = Promise.withResolvers<never>();
+  const server = new RequestJournal(store.records, () => undefined, { beatMs: 1e6 });
+  const running = server.run(first, async (execution) => {
+    await until(execution);
+    reached.resolve(execution);
+    return gate.promise;
+  });
+  running.catch(() => undefined);
+  return { execution: reached.promise, fail: (error: Error) => (gate.reject(error), running) };
+}
+
+test("an id that replaces the derived one stays, also for a request whose process died", async () => {
+  const used = newId("session");
+  const first = request({ key: "other-id" });
+  await stalled(first, ({ useId }) => useId("session", used)).execution;
+  const again = await journal().run(first, async ({ newId: idOf }) => ({
+    session: idOf("session"),
+    events: [idOf("event"), idOf("session", 1)],
+  }));
+  expect(again).toEqual({ session: used, events: [expect.stringMatching(/^/), expect.not.stringMatching(used)] });
+  expect(await journal().run(first, () => Promise.reject(new Error("made twice")))).toEqual(again);
+});
+
+test("a process that was taken over can neither change an id nor remove the request", async () => {
+  const first = request({ key: "came-too-late" });
+  const late = stalled(first, async () => undefined);
+  const { newId: lateId, useId } = await late.execution;
+  const answer = await journal().run(first, async ({ newId: idOf }) => {
+    expect(await useId("session", newId("session"))).toBe(false);
+    await expect(late.fail(new Error("too late"))).rejects.toThrow("too late");
+    return { id: idOf("session") };
+  });
+  expect(answer).toEqual({ id: lateId("session") });
+  expect(await journal().run(first, () => Promise.reject(new Error("made twice")))).toEqual(answer);
 });
 
 test("a key stands for one request: the same body gets its answer, another body is refused", async () => {

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { newId, RequestError, type IdKind } from "@tandem/protocol";
+import { isId, newId, RequestError, type IdKind } from "@tandem/protocol";
 import { recordPages, type Records } from "@tandem/storage";
 import { expiryMs, journalPage, type JournalEntry, type JournalPage } from "./journal-page.ts";
 import { repeatWindowMs } from "./repeat-window.ts";
@@ -44,12 +44,21 @@ export interface JournalRequest {
 export interface Execution {
   /** Ids that are the same if the request is executed again. `index` tells several ids of a kind apart. */
   newId: <K extends IdKind>(kind: K, index?: number) => ReturnType<typeof newId<K>>;
+  /**
+   * Makes `newId(kind)` return this id if the request is executed again. Call it before anything is stored under the id.
+   * Resolves with false if another process has taken over the request: then the id must not be used.
+   */
+  useId: <K extends IdKind>(kind: K, id: ReturnType<typeof newId<K>>) => Promise<boolean>;
   /** The request was executed before, at least in part: it may have had its effect. */
   isResumed: boolean;
 }
 
 /** The execution of a request that no retry repeats. */
-export const ONLY_EXECUTION: Execution = { newId: (kind) => newId(kind), isResumed: false };
+export const ONLY_EXECUTION: Execution = {
+  newId: (kind) => newId(kind),
+  useId: () => Promise.resolve(true),
+  isResumed: false,
+};
 
 export interface JournalOptions {
   /** The answer contains a secret. */
@@ -63,7 +72,9 @@ interface Executed extends Required<JournalOptions> {
   isResumed: boolean;
 }
 
-type Found = { type: "run" | "resume" | "follow"; id: string; begun: number } | { type: "other" };
+type EntryKey = Pick<JournalEntry, "id" | "begun" | "ids" | "takeovers">;
+type Found = ({ type: "run" | "follow" } & EntryKey) | { type: "other" };
+type Outcome = { type: "answered" | "dead"; entry: JournalEntry } | { type: "gone" };
 
 export class RequestJournal {
   readonly #records: Records;
@@ -102,16 +113,17 @@ export class RequestJournal {
       }
       if (found.type === "run") return this.#execute(place, found, request, { ...work, isResumed: false });
       const outcome = await this.#follow(place, found.id, request.signal);
-      if (outcome === "dead") return this.#execute(place, found, request, { ...work, isResumed: true });
-      if (outcome === "gone") continue;
+      if (outcome.type === "gone") continue;
+      const { entry } = outcome;
+      if (outcome.type === "dead") return this.#execute(place, entry, request, { ...work, isResumed: true });
       this.#watch(place, found.id, request);
-      if (outcome.omitted === "repeatable") return execute({ newId: idsOf(found), isResumed: true });
-      if (outcome.omitted) {
+      if (entry.omitted === "repeatable") return execute(this.#execution(place, entry, true));
+      if (entry.omitted) {
         throw new RequestError("conflict", "The request was carried out. Its answer was not kept.", {
-          fix: outcome.omitted === "secret" ? "It contains a secret: create another one." : "It is too large: read it.",
+          fix: entry.omitted === "secret" ? "It contains a secret: create another one." : "It is too large: read it.",
         });
       }
-      return JSON.parse(outcome.answer ?? "null") as unknown;
+      return JSON.parse(entry.answer ?? "null") as unknown;
     }
   }
 
@@ -132,21 +144,15 @@ export class RequestJournal {
     });
   }
 
-  async #execute(
-    place: string,
-    found: { id: string; begun: number },
-    request: JournalRequest,
-    work: Executed,
-  ): Promise<unknown> {
+  async #execute(place: string, found: EntryKey, request: JournalRequest, work: Executed): Promise<unknown> {
     const { id } = found;
     const done = Promise.withResolvers<void>();
     this.#running.set(id, done.promise);
     const renew = (): void => void this.#edit(place, id, (entry) => void (entry.beat += 1)).catch(() => undefined);
     const timer = setInterval(renew, this.#beatMs).unref();
     try {
-      const execution: Execution = { newId: idsOf(found), isResumed: work.isResumed };
-      const value = await work.execute(execution).catch(async (error: unknown) => {
-        await this.#fail(place, id, work.isRepeatable && !isRefusal(error)).catch(() => undefined);
+      const value = await work.execute(this.#execution(place, found, work.isResumed)).catch(async (error: unknown) => {
+        await this.#fail(place, found, work.isRepeatable && !isRefusal(error)).catch(() => undefined);
         throw error;
       });
       await this.#keep(place, id, value, work);
@@ -159,9 +165,29 @@ export class RequestJournal {
     }
   }
 
+  #execution(place: string, found: EntryKey, isResumed: boolean): Execution {
+    return {
+      newId: idsOf(found),
+      useId: async (kind, used) => {
+        // In one write with the check: a process that takes over reads the id, or this one learns that it came too late.
+        const isStored = await this.#edit(place, found.id, (entry) => {
+          if (entry.takeovers !== found.takeovers) return false;
+          entry.ids = { ...entry.ids, [kind]: used };
+          return true;
+        });
+        return isStored === true;
+      },
+      isResumed,
+    };
+  }
+
   /** A retry of a refused or failed request is checked again; with the same ids if it may have had its effect. */
-  async #fail(place: string, id: string, keepsIds: boolean): Promise<void> {
-    if (!keepsIds) return this.#remove(place, id);
+  async #fail(place: string, { id, takeovers }: EntryKey, keepsIds: boolean): Promise<void> {
+    if (!keepsIds) {
+      // The entry of a request that was taken over belongs to the process that runs it now.
+      const isOwn = (entry: JournalEntry): boolean => entry.id === id && entry.takeovers === takeovers;
+      return this.#change(place, "", (page) => void (page.entries = page.entries.filter((entry) => !isOwn(entry))));
+    }
     await this.#edit(place, id, (entry) => Object.assign(entry, { answered: Date.now(), ...UNKNOWN_EFFECT }));
   }
 
@@ -182,18 +208,23 @@ export class RequestJournal {
   }
 
   /** Resolves when the request is answered; `dead` if its process has ended. */
-  async #follow(place: string, id: string, signal: AbortSignal): Promise<JournalEntry | "dead" | "gone"> {
+  async #follow(place: string, id: string, signal: AbortSignal): Promise<Outcome> {
     let [beat, since] = [-1, performance.now()];
     for (;;) {
       await this.#running.get(id);
       if (signal.aborted) throw new RequestError("unavailable", "The client has disconnected.");
       const entry = (await this.#read(place)).entries.find((each) => each.id === id);
-      if (!entry) return "gone";
-      if (entry.answered !== undefined) return entry;
+      if (!entry) return { type: "gone" };
+      if (entry.answered !== undefined) return { type: "answered", entry };
       if (entry.beat !== beat) [beat, since] = [entry.beat, performance.now()];
       else if (performance.now() - since > MISSED_BEATS * this.#beatMs) {
         // Of several that wait, one resumes it.
-        if (await this.#edit(place, id, (current) => current.beat === beat && (current.beat += 1) > 0)) return "dead";
+        const taken = await this.#edit(place, id, (current) => {
+          if (current.beat !== beat) return undefined;
+          Object.assign(current, { beat: beat + 1, takeovers: (current.takeovers ?? 0) + 1 });
+          return { ...current };
+        });
+        if (taken) return { type: "dead", entry: taken };
       }
       await delay(POLL_MS);
     }
@@ -213,10 +244,6 @@ export class RequestJournal {
     });
   }
 
-  #remove(place: string, id: string): Promise<void> {
-    return this.#change(place, "", (page) => void (page.entries = page.entries.filter((entry) => entry.id !== id)));
-  }
-
   async #read(place: string): Promise<JournalPage & { version: number }> {
     const record = await this.#records.get(SPACE, KIND, place);
     return { ...journalPage.parse(record?.value ?? { request: "", entries: [] }), version: record?.version ?? 0 };
@@ -233,7 +260,9 @@ export class RequestJournal {
       const result = change(page);
       try {
         await this.#records.write(SPACE, [{ type: "put", kind: KIND, key: place, value: page, version }]);
-        if (known === undefined) this.#remember(place, { ...page, version: version + 1 });
+        if (page.entries.some(({ answered }) => answered === undefined)) {
+          this.#remember(place, { ...page, version: version + 1 });
+        }
         return result;
       } catch (error) {
         if (!(error instanceof RequestError) || error.code !== "conflict") throw error;
@@ -241,7 +270,7 @@ export class RequestJournal {
     }
   }
 
-  /** The answer is usually the next change of a page: it need not be read again. */
+  /** The next change of a page is usually made by this process, too: it need not be read again. */
   #remember(place: string, page: JournalPage & { version: number }): void {
     if (this.#entered.size >= MOST_REMEMBERED) this.#entered.clear();
     this.#entered.set(place, page);
@@ -282,9 +311,12 @@ function repeated(
 const hash = (parts: readonly string[]): string => createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 
 const idsOf =
-  ({ id, begun }: { id: string; begun: number }): Execution["newId"] =>
-  (kind, index = 0) =>
-    newId(kind, begun, createHash("sha256").update(`${id} ${kind} ${index}`).digest());
+  ({ id, begun, ids }: EntryKey): Execution["newId"] =>
+  (kind, index = 0) => {
+    const used = ids?.[kind];
+    if (index === 0 && used !== undefined && isId(kind, used)) return used;
+    return newId(kind, begun, createHash("sha256").update(`${id} ${kind} ${index}`).digest());
+  };
 
 const UNKNOWN_EFFECT = { omitted: "repeatable", isLost: true } as const;
 

@@ -12,12 +12,13 @@ export const sessionRoutes: Route[] = [
     at: "worker",
     summary: "Create a session of an agent in an environment",
     longRunning: true,
-    handle: async ({ engine, body, token, newId, isResumed }) => {
+    handle: async ({ engine, body, token, newId, useId, isResumed }) => {
       if (typeof body.agent !== "string" && "mcp_servers" in body.agent) await noteUrls(engine, token, body.agent);
       await admitRepositories(engine, token, body.resources ?? []);
       const { sessions } = engine;
       const id = newId("session");
-      return isResumed ? sessions.createAgain(body, token.name, id) : sessions.create(body, token.name, id);
+      if (isResumed) return sessions.createAgain(body, token.name, id);
+      return sessions.create(body, token.name, id, (other) => useId("session", other));
     },
     find: ({ engine, newId }) => engine.sessions.get(newId("session")),
   }),
