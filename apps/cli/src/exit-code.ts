@@ -32,6 +32,7 @@ const BY_ERROR_CODE: Record<string, ExitName> = {
   script_unreadable: "usage",
   recording_unreadable: "usage",
   recording_exists: "usage",
+  check_impossible: "usage",
   port_taken: "usage",
   port_in_use: "usage",
   bind_refused: "usage",

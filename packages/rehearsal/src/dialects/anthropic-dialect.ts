@@ -58,14 +58,14 @@ export const anthropicDialect: Dialect = {
 
 /** Streams a message with the events, order and fields of the real API. */
 function streamMessage(message: Message): StreamFrame[] {
-  const { output_tokens, service_tier, cache_creation, ...inputUsage } = message.usage;
+  const { service_tier, speed, inference_geo, cache_creation, ...totals } = message.usage;
   const start = {
     ...message,
     content: [],
     stop_reason: null,
     stop_sequence: null,
     stop_details: null,
-    usage: { ...inputUsage, cache_creation, output_tokens: 1, service_tier, server_tool_use: null },
+    usage: { ...message.usage, output_tokens: 1, server_tool_use: null },
   };
   return [
     frame({ type: "message_start", message: start }),
@@ -78,7 +78,8 @@ function streamMessage(message: Message): StreamFrame[] {
         stop_details: message.stop_details,
         container: null,
       },
-      usage: { ...inputUsage, output_tokens },
+      context_management: null,
+      usage: totals,
     }),
     frame({ type: "message_stop" }),
   ];

@@ -12,6 +12,8 @@ export interface Message {
   readonly stop_sequence: string | null;
   readonly stop_details: { type: "refusal"; category: null; explanation: string | null } | null;
   readonly container: null;
+  readonly context_management: null;
+  readonly diagnostics: null;
   readonly usage: MessageUsage;
 }
 
@@ -19,7 +21,13 @@ export type MessageBlock =
   | { readonly type: "text"; readonly text: string; readonly citations: null }
   | { readonly type: "thinking"; readonly thinking: string; readonly signature: string }
   | { readonly type: "redacted_thinking"; readonly data: string }
-  | { readonly type: "tool_use"; readonly id: string; readonly name: string; readonly input: object };
+  | {
+      readonly type: "tool_use";
+      readonly id: string;
+      readonly name: string;
+      readonly input: object;
+      readonly caller: { readonly type: "direct" };
+    };
 
 export interface MessageUsage {
   readonly input_tokens: number;
@@ -29,6 +37,11 @@ export interface MessageUsage {
   readonly cache_creation: { ephemeral_5m_input_tokens: number; ephemeral_1h_input_tokens: number };
   readonly server_tool_use: { web_search_requests: number; web_fetch_requests: number } | null;
   readonly service_tier: "standard";
+  readonly speed: "standard";
+  readonly inference_geo: null;
+  readonly output_tokens_details: null;
+  readonly iterations: null;
+  readonly fallback_credit: null;
 }
 
 /** Builds the message of a reply for `model`. Ids are new each time, like the API's. */
@@ -47,6 +60,8 @@ export function composeMessage(reply: MessageReply, model: string): Message {
     stop_sequence: options.stopSequence ?? null,
     stop_details: stopReason === "refusal" ? { type: "refusal", category: null, explanation } : null,
     container: null,
+    context_management: null,
+    diagnostics: null,
     usage: composeUsage(options.usage ?? {}),
   };
 }
@@ -56,7 +71,13 @@ function composeBlock(block: ReplyBlock): MessageBlock {
     case "text":
       return { type: "text", text: block.text, citations: null };
     case "tool_use":
-      return { type: "tool_use", id: block.id ?? newId("toolu"), name: block.name, input: block.input };
+      return {
+        type: "tool_use",
+        id: block.id ?? newId("toolu"),
+        name: block.name,
+        input: block.input,
+        caller: { type: "direct" },
+      };
     case "thinking":
     case "redacted_thinking":
       return block;
@@ -83,6 +104,11 @@ function composeUsage(usage: ReplyUsage): MessageUsage {
       ? { web_search_requests: tools.web_search_requests ?? 0, web_fetch_requests: tools.web_fetch_requests ?? 0 }
       : null,
     service_tier: "standard",
+    speed: "standard",
+    inference_geo: null,
+    output_tokens_details: null,
+    iterations: null,
+    fallback_credit: null,
   };
 }
 

@@ -1,6 +1,7 @@
 import { startRehearsal, text } from "@tandem/rehearsal";
 import { once } from "node:events";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { PipedCommand } from "../../testing/open-command.ts";
 import { scratchMachine } from "../../testing/run-tandem.ts";
@@ -50,6 +51,12 @@ describe("tandem rehearse", () => {
     expect(await askModel(await addressOf(player))).toContain("The Rhine.");
     expect((await player.stop()).stdout).toContain('{"misses":[],"unused":[]}');
     expect(upstream.modelRequests).toHaveLength(1);
+
+    const unchecked = await machine.run(["rehearse", "check", "run.jsonl"]);
+    expect(unchecked.stderr).toContain("typescript is not installed for");
+    await symlink(join(import.meta.dirname, "../../../../../node_modules"), `${machine.project}/node_modules`);
+    const checked = await machine.run(["rehearse", "check", "run.jsonl"]);
+    expect(checked).toMatchObject({ code: 0, stdout: expect.stringContaining("All exchanges (1) match the types") });
   });
 
   test.each([

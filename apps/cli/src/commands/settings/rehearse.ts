@@ -41,6 +41,18 @@ export function register(command: Command, { examples, json, runner }: Registrat
       ),
     "tandem rehearse replay run.jsonl --port 8080",
   );
+  examples(
+    command
+      .command("check")
+      .description("Check that a recording has the types of the installed Anthropic SDK.")
+      .helpOption("-h, --help", "print help")
+      .argument("<file>", ".jsonl file from `tandem rehearse record`")
+      .addOption(json())
+      .action((file: string, _options: unknown, self: Command) =>
+        runner(self, (invocation) => check(invocation, file)),
+      ),
+    "tandem rehearse check run.jsonl",
+  );
 }
 
 export interface RehearseOptions {
@@ -87,6 +99,27 @@ export async function record(
   const { stdout, json } = invocation;
   const { count } = recording;
   await write(stdout, json ? `${JSON.stringify({ recorded: count })}\n` : `${count} model requests recorded.\n`);
+}
+
+/** Returns the exit code 1 if something does not match. */
+export async function check(invocation: Invocation, file: string): Promise<number> {
+  const { checkRecording } = await import("@tandem/rehearsal");
+  const { cwd, stdout, json } = invocation;
+  const result = await checkRecording(resolve(cwd, file), cwd);
+  const { checked, sdk, mismatches } = result;
+  const code = mismatches.length === 0 ? 0 : 1;
+  if (json) {
+    await write(stdout, `${JSON.stringify(result)}\n`);
+    return code;
+  }
+  const { bad, good } = styleFor(stdout);
+  const rows = mismatches.map(({ exchange, part, problem }) => [bad(`exchange ${exchange}, ${part}`), problem]);
+  const summary =
+    rows.length === 0
+      ? good(`All exchanges (${checked}) match the types of @anthropic-ai/sdk ${sdk}.`)
+      : bad(`Not all exchanges (${checked}) match the types of @anthropic-ai/sdk ${sdk}.`);
+  await write(stdout, `${[...table(rows), summary].join("\n")}\n`);
+  return code;
 }
 
 /** Prints how to connect and waits for Ctrl-C. */
