@@ -50,5 +50,6 @@ export {
   type OutcomeState,
   type WaitingFor,
 } from "./store.ts";
+export type { EncodedEvent } from "./encoded-event.ts";
 export type { Lease } from "./lease.ts";
 export type { Page, PageQuery } from "./page.ts";

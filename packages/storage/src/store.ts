@@ -22,6 +22,7 @@ import {
 } from "@tandem/protocol";
 import type { Announcements } from "./announcements.ts";
 import type { AuditLog } from "./audit-log.ts";
+import type { EncodedEvent } from "./encoded-event.ts";
 import type { JobStore } from "./job-store.ts";
 import type { Lease } from "./lease.ts";
 import type { Page, PageQuery } from "./page.ts";
@@ -125,6 +126,8 @@ export interface EventLog {
    * A page of a session's log: ascending from after `after` or, with `order: "desc"`, descending from before `before`.
    */
   read(session: SessionId, range: EventRange): Promise<LoggedEvent[]>;
+  /** As `read`, without parsing what is stored. */
+  readEncoded(session: SessionId, range: EventRange): Promise<EncodedEvent[]>;
   find(session: SessionId, id: string): Promise<LoggedEvent | undefined>;
   /** Last sequence number; 0 for an empty log. */
   head(session: SessionId): Promise<number>;
@@ -135,6 +138,7 @@ export interface EventLog {
    * is unreachable at the start.
    */
   follow(session: SessionId, after: number, signal: AbortSignal): AsyncIterable<LoggedEvent[]>;
+  followEncoded(session: SessionId, after: number, signal: AbortSignal): AsyncIterable<EncodedEvent[]>;
   /** Called with each committed batch of this process, before `append` resolves. Returns an unsubscribe function. */
   onAppend(listener: (session: SessionId, events: readonly LoggedEvent[]) => void): () => void;
   /**

@@ -93,6 +93,20 @@ test("a credential at any offset, after any character, at any depth and in any p
   }
 });
 
+test("JSON that may have a credential is known before it is parsed", () => {
+  const known = new Redactor();
+  const random = randomFrom(inject("soak") ? Date.now() : 5);
+  for (let round = 0; round < (inject("soak") ? 100_000 : 4_000); round++) {
+    const key = `-----BEGIN ${pick(random, ["", "RSA "])}PRIVATE KEY-----\n${some(random, WORD, 20)}\t\n${anyText(random)}`;
+    const url = `postgres://${anyText(random)}:${anyText(random)}\u0001@db`;
+    const text = pick<() => string>(random, [() => pick(random, KINDS)(random), () => key, () => url, () => ""])();
+    const value = nested(random, `${anyText(random)}${text}${anyText(random)}`, random(6));
+    const json = JSON.stringify(value);
+    if (!known.mayChange(json)) expect(known.value(value), json).toBe(value);
+  }
+  expect(known.mayChange(JSON.stringify({ text: 'see https://a.example/b, "c"\n', path: "/tmp/tandem" }))).toBe(false);
+});
+
 test("a URL keeps all but its password", () => {
   expect(redactText("https://ann:hunter2@mcp.example/x?y and redis://:pa55@h")).toBe(
     `https://ann:${REDACTED}@mcp.example/x?y and redis://:${REDACTED}@h`,

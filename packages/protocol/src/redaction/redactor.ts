@@ -26,7 +26,7 @@ export interface StreamRedactor {
 
 /**
  * Replaces credentials with a recognizable format, and the given secrets, by a placeholder. Works on strings, never on
- * serialised JSON: there, an escape such as `\n` hides where a credential begins.
+ * serialised JSON: there, an escape such as `\n` may look like the begin of a credential.
  */
 export class Redactor {
   readonly #scanner: StartScanner<CredentialShape>;
@@ -83,6 +83,14 @@ export class Redactor {
       return clean;
     });
     return isChanged ? Object.fromEntries(withDistinctKeys(entries)) : value;
+  }
+
+  /**
+   * Whether JSON may contain a credential of a known format, without parsing it. JSON leaves the characters of these formats
+   * as they are, except for line ends in private keys, which may be escaped there, and those that it writes as `\u`.
+   */
+  mayChange(json: string): boolean {
+    return json.includes("\\u") || this.#find(json).length > 0;
   }
 
   stream(): StreamRedactor {

@@ -22,6 +22,7 @@ import type { ServerHealth } from "../server-health.ts";
 import type { TenantRuntime } from "../tenants/tenant-runtime.ts";
 import type { TenantService, ReadTenantUsage } from "../tenants/tenant-service.ts";
 import type { Execution } from "./idempotency/request-journal.ts";
+import type { EncodedAnswer } from "./encoded-answer.ts";
 import type { EventStream } from "./sse/event-stream.ts";
 import type { SessionHubs } from "./sse/session-hubs.ts";
 
@@ -201,7 +202,9 @@ function base(name: EndpointName, definition: Definition): RouteBase {
 export function jsonRoute<Name extends JsonName>(
   name: Name,
   definition: Definition & {
-    handle: (call: Call<ParamsOf<Name>, QueryOutput<Name>, BodyOutput<Name>>) => Promise<ResponseInput<Name>>;
+    handle: (
+      call: Call<ParamsOf<Name>, QueryOutput<Name>, BodyOutput<Name>>,
+    ) => Promise<ResponseInput<Name> | EncodedAnswer>;
   },
 ): JsonRoute {
   const { body, response }: { body?: z.ZodType; response: z.ZodType } = CONTRACT[name];

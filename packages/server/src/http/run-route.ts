@@ -6,6 +6,7 @@ import type { TokenStore } from "@tandem/storage";
 import type { z } from "zod";
 import type { Forwarder } from "../fleet/forwarder.ts";
 import type { Logger } from "./create-logger.ts";
+import { EncodedAnswer } from "./encoded-answer.ts";
 import { ONLY_EXECUTION, type Execution, type RequestJournal } from "./idempotency/request-journal.ts";
 import { describeIssues } from "./request/describe-issues.ts";
 import type { FileMemoryLimit } from "./request/file-memory-limit.ts";
@@ -209,9 +210,12 @@ export class RouteRunner {
   }
 
   #answer(route: JsonRoute | UploadRoute, result: unknown): Response {
-    if (this.#dependencies.settings.checkResponses) route.response.parse(result);
+    const json = result instanceof EncodedAnswer ? result.json : JSON.stringify(result);
+    if (this.#dependencies.settings.checkResponses) {
+      route.response.parse(result instanceof EncodedAnswer ? JSON.parse(json) : result);
+    }
     // As bytes: a Response copies a string three times, which for a long log takes as long as reading it.
-    return new Response(Buffer.from(JSON.stringify(result)), { headers: { "content-type": "application/json" } });
+    return new Response(Buffer.from(json), { headers: { "content-type": "application/json" } });
   }
 
   async #inTime<T>({ name, method, longRunning }: Route, work: Promise<T>): Promise<T> {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { FleetStatus, LoggedEvent, SessionId } from "@tandem/protocol";
+import type { FleetStatus, SessionId } from "@tandem/protocol";
 import { isJobPlace } from "@tandem/queue";
-import type { EventLog } from "@tandem/storage";
+import type { EncodedEvent, EventLog } from "@tandem/storage";
 import { MetricRegistry } from "./registry.ts";
 import { SessionMetrics } from "./session-metrics.ts";
 
@@ -87,10 +87,8 @@ export class Metrics {
   }
 
   /** Counts an event that arrived to be streamed. */
-  received({ event }: LoggedEvent): void {
-    if (event.processed_at !== null) {
-      this.#lag.record(Math.max(0, Date.now() - Date.parse(event.processed_at)) / 1_000);
-    }
+  received({ at }: Pick<EncodedEvent, "at">): void {
+    if (at !== null) this.#lag.record(Math.max(0, Date.now() - at) / 1_000);
   }
 
   text(): Promise<string> {

@@ -57,7 +57,7 @@ export class TenantHandler {
       sessions: engine.sessions,
       settings,
       logger,
-      onReceive: metrics && ((logged) => metrics.received(logged)),
+      onReceive: metrics && ((event) => metrics.received(event)),
     });
     const roster = fleet && new Roster(fleet.store.workers);
     const hasContext = () => context?.() !== undefined;

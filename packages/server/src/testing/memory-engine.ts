@@ -1,4 +1,5 @@
 import {
+  isOnPrimary,
   newId,
   RequestError,
   type LiveDelta,
@@ -9,7 +10,7 @@ import {
   type ThreadId,
 } from "@tandem/protocol";
 import { DeltaHub, type Engine, type FeedItem, type Sessions } from "@tandem/sessions";
-import type { EventRange } from "@tandem/storage";
+import type { EncodedEvent, EventRange } from "@tandem/storage";
 import { madeUpSession, madeUpThread } from "./made-up-session.ts";
 
 /** The real engine reads at most a megabyte at a time. */
@@ -246,9 +247,14 @@ export class MemoryEngine {
         return stored;
       },
       events: async (id, range) => this.#read(id, range),
+      encodedEvents: async (id, range) => {
+        const page = this.#read(id, range);
+        return { ...page, events: page.events.map(encode) };
+      },
       head: async (id) => this.#log(id).events.length,
       position: async (id, event) => this.#log(id).events.find((entry) => entry.event.id === event)?.seq,
       follow: (id, after, signal) => this.#follow(id, after, signal),
+      followEncoded: (id, after, signal) => this.#followEncoded(id, after, signal),
       onDelta: (id, listener) => {
         const stop = this.#deltas.listen(id, listener);
         this.listeners += 1;
@@ -336,6 +342,10 @@ export class MemoryEngine {
     }
   }
 
+  async *#followEncoded(id: SessionId, after: number, signal: AbortSignal): AsyncGenerator<EncodedEvent[]> {
+    for await (const events of this.#follow(id, after, signal)) yield events.map(encode);
+  }
+
   /** Makes followers observe `failure`. */
   wakeAll(): void {
     for (const { wake } of this.#logs.values()) for (const one of wake) one();
@@ -361,6 +371,16 @@ export class MemoryEngine {
     }
   }
 }
+
+const encode = ({ seq, thread, event }: LoggedEvent): EncodedEvent => ({
+  seq,
+  thread,
+  id: event.id,
+  type: event.type,
+  at: event.processed_at === null ? null : Date.parse(event.processed_at),
+  isOnPrimary: isOnPrimary({ thread, event }),
+  json: JSON.stringify(event),
+});
 
 const NO_HEAD = { seq: 0, hash: "0".repeat(64) };
 

@@ -1,7 +1,7 @@
 import type { ConversationOutput } from "@tandem/claude-code";
 import type { EventId } from "@tandem/protocol";
 import { expect, test } from "vitest";
-import { EventRedactor } from "./event-redactor.ts";
+import { EventRedactor, servedJson } from "./event-redactor.ts";
 
 const TOKEN = `tandem_${"a1B2".repeat(11)}`;
 const GITHUB = `ghp_${"a1B2".repeat(9)}`;
@@ -52,6 +52,22 @@ test("a known secret is redacted whatever its format", () => {
   const redactor = new EventRedactor();
   redactor.hide("of-a-gateway-1234");
   expect(JSON.stringify(redactor.output(message("x\nof-a-gateway-1234")))).not.toContain("gateway");
+});
+
+test("an event in JSON is redacted, and passes unchanged if there is nothing to redact", () => {
+  const entry = (text: string) => ({
+    seq: 1,
+    thread: null,
+    id,
+    type: "user.message",
+    at: null,
+    isOnPrimary: true,
+    json: JSON.stringify({ type: "user.message", id, content: [{ type: "text", text }] }),
+  });
+  const coloured = entry("\u001b[32mgreen\u001b[0m, see https://example.com/a");
+  expect(servedJson(coloured)).toBe(coloured);
+  const { json } = servedJson(entry(`line\n${TOKEN}\n`));
+  expect(JSON.parse(json)).toMatchObject({ content: [{ text: "line\n[redacted]\n" }] });
 });
 
 test("a client's tool gets credentials of other services, but none of ours", () => {

@@ -6,6 +6,7 @@ import {
   type SessionEventBody,
   type StreamRedactor,
 } from "@tandem/protocol";
+import type { EncodedEvent } from "@tandem/storage";
 
 type DeltaOutput = Extract<ConversationOutput, { type: "delta" }>;
 type Delta = DeltaOutput["delta"];
@@ -90,6 +91,14 @@ export const servedEvents = (logged: readonly LoggedEvent[]): LoggedEvent[] =>
     const event = servedEvent(entry.event);
     return event === entry.event ? entry : { ...entry, event };
   });
+
+/** The same for an event in JSON, which is parsed only if it may have something to redact. */
+export function servedJson(entry: EncodedEvent): EncodedEvent {
+  if (!ALL.mayChange(entry.json)) return entry;
+  const event = JSON.parse(entry.json) as SessionEvent;
+  const served = servedEvent(event);
+  return served === event ? entry : { ...entry, json: JSON.stringify(served) };
+}
 
 function redactEvent<T extends SessionEventBody>(event: T, all: Redactor, own: Redactor): T {
   const isRun = event.type === "agent.custom_tool_use" || (event.type === "agent.tool_use" && event.tandem?.worker);

@@ -11,12 +11,12 @@ import {
   type SessionUpdateParams,
   type Thread,
 } from "@tandem/protocol";
-import type { EventRange, Page, SessionRow, SessionStore } from "@tandem/storage";
+import type { EncodedEvent, EventRange, Page, SessionRow, SessionStore } from "@tandem/storage";
 import type { CheckpointStores } from "@tandem/workspace";
 import { listCurrent, readCurrent } from "./current-status.ts";
 import type { SlashCommand } from "../commands/command-catalogue.ts";
 import type { DeltaHub, PreviewListener } from "../log/delta-hub.ts";
-import { servedEvent, servedEvents } from "../log/event-redactor.ts";
+import { servedEvent, servedEvents, servedJson } from "../log/event-redactor.ts";
 import type { RepositoryTokens } from "../mounts/repository-tokens.ts";
 import { SessionResourceService, type SessionResources } from "../mounts/session-resources.ts";
 import { describeUpdate } from "./describe-update.ts";
@@ -190,17 +190,33 @@ export class SessionService implements Sessions {
   }
 
   async events(id: string, range: EventRange): Promise<{ events: LoggedEvent[]; waiting: SessionEvent[] }> {
+    const { events: log } = this.#dependencies.store;
+    const page = await this.#page(id, range, (session) => log.read(session, range));
+    return { ...page, events: servedEvents(page.events) };
+  }
+
+  async encodedEvents(id: string, range: EventRange): Promise<{ events: EncodedEvent[]; waiting: SessionEvent[] }> {
+    const { events: log } = this.#dependencies.store;
+    const page = await this.#page(id, range, (session) => log.readEncoded(session, range));
+    return { ...page, events: page.events.map(servedJson) };
+  }
+
+  async #page<E extends LoggedEvent | EncodedEvent>(
+    id: string,
+    range: EventRange,
+    read: (session: SessionId) => Promise<E[]>,
+  ): Promise<{ events: E[]; waiting: SessionEvent[] }> {
     const row = await this.#row(id);
     const { id: session } = row;
     // Read the queue before the log: an event moved between the two reads is then seen twice, never lost.
     const waiting = await this.#dependencies.store.inbox.list(session);
-    const events = await this.#dependencies.store.events.read(session, range);
-    const taken = new Set(events.map(({ event }) => event.id));
+    const events = await read(session);
+    const taken = new Set(events.map((entry) => ("event" in entry ? entry.event.id : entry.id)));
     const atEnd = range.order !== "desc" ? events.length < range.limit : range.before === undefined;
     const shown = waiting.filter(({ id: event, type }) => !taken.has(event) && (range.types?.includes(type) ?? true));
     const isWanted = atEnd && (range.thread ?? null) === null && !range.since;
     const explained = isWanted && shown.length > 0 ? await this.#withReason(row, shown) : [];
-    return { events: servedEvents(events), waiting: explained.map(servedEvent) };
+    return { events, waiting: explained.map(servedEvent) };
   }
 
   /** A message that waits behind a running turn needs no explanation; one in an idle session does. */
@@ -225,6 +241,11 @@ export class SessionService implements Sessions {
 
   async *follow(id: SessionId, after: number, signal: AbortSignal): AsyncIterable<LoggedEvent[]> {
     for await (const events of this.#dependencies.store.events.follow(id, after, signal)) yield servedEvents(events);
+  }
+
+  async *followEncoded(id: SessionId, after: number, signal: AbortSignal): AsyncIterable<EncodedEvent[]> {
+    const { events: log } = this.#dependencies.store;
+    for await (const events of log.followEncoded(id, after, signal)) yield events.map(servedJson);
   }
 
   onDelta(id: SessionId, listener: PreviewListener): () => void {

@@ -15,7 +15,7 @@ import type {
   FolderEntry,
   FolderFile,
 } from "@tandem/protocol";
-import type { EventRange, Page, SessionStore } from "@tandem/storage";
+import type { EncodedEvent, EventRange, Page, SessionStore } from "@tandem/storage";
 import type { SlashCommand } from "../commands/command-catalogue.ts";
 import type { SessionResources } from "../mounts/session-resources.ts";
 import type { FeedItem } from "../log/feed.ts";
@@ -55,10 +55,13 @@ export interface Sessions {
   takeBack(id: string, event: string, by?: string): Promise<void>;
   /** A page of the log; the last page includes the input queue. */
   events(id: string, range: EventRange): Promise<{ events: LoggedEvent[]; waiting: SessionEvent[] }>;
+  /** The same as JSON: events are parsed only to redact them. */
+  encodedEvents(id: string, range: EventRange): Promise<{ events: EncodedEvent[]; waiting: SessionEvent[] }>;
   head(id: string): Promise<number>;
   /** The sequence number of a logged event; undefined if the log has no such event. */
   position(id: string, event: string): Promise<number | undefined>;
   follow(id: SessionId, after: number, signal: AbortSignal): AsyncIterable<LoggedEvent[]>;
+  followEncoded(id: SessionId, after: number, signal: AbortSignal): AsyncIterable<EncodedEvent[]>;
   /**
    * Live previews of a session, in order with its events: called after `follow` has delivered every earlier event. A
    * preview is always heard from its start: a listener that joins during an answer first gets the text so far. It gets no

@@ -1,9 +1,20 @@
-import { newId, type LoggedEvent } from "@tandem/protocol";
+import { newId, type LoggedEvent, type SessionId } from "@tandem/protocol";
 import { expect } from "vitest";
+import type { EncodedEvent } from "../encoded-event.ts";
+import type { Store } from "../store.ts";
 import { startWriter } from "../testing/writer.ts";
 import type { BehaviourId } from "./storage-behaviours.ts";
 import { message, textOf } from "./samples.ts";
 import { collect, numbers, type Verify } from "./storage-stage.ts";
+
+async function collectEncoded(store: Store, session: SessionId, count: number): Promise<EncodedEvent[]> {
+  const events: EncodedEvent[] = [];
+  for await (const batch of store.events.followEncoded(session, 0, AbortSignal.timeout(30_000))) {
+    events.push(...batch);
+    if (events.length >= count) break;
+  }
+  return events;
+}
 
 const seqs = (events: readonly LoggedEvent[]): number[] => events.map(({ seq }) => seq);
 
@@ -18,16 +29,18 @@ export const verifyFollow: Record<Extract<BehaviourId, `follow.${string}`>, Veri
           numbers(50).map((number) => `${round}.${number}`),
         );
     };
-    const [here, elsewhere, fromStart] = await Promise.all([
+    const [here, elsewhere, fromStart, encoded] = await Promise.all([
       collect(stage.store, lease.session, 250, 2_750),
       collect(stage.other, lease.session, 499, 2_501),
       collect(stage.other, lease.session, 0, 3_000),
+      collectEncoded(stage.store, lease.session, 3_000),
       append(),
     ]);
     expect(seqs(here)).toEqual(numbers(2_750, 251));
     expect(seqs(elsewhere)).toEqual(numbers(2_501, 500));
     expect(seqs(fromStart)).toEqual(numbers(3_000));
     expect(fromStart).toEqual(await stage.store.events.read(lease.session, { limit: 3_000 }));
+    expect(encoded).toEqual(await stage.store.events.readEncoded(lease.session, { limit: 3_000 }));
   },
 
   "follow.at-once": async (stage) => {

@@ -52,6 +52,10 @@ export const verifyLog: Record<Extract<BehaviourId, `log.${string}`>, Verify> = 
     ]);
     expect(returned.every((logged) => logged.thread === thread)).toBe(true);
     expect(await stage.store.events.read(lease.session, { limit: 10 })).toEqual(returned);
+    const encoded = await stage.store.events.readEncoded(lease.session, { limit: 10 });
+    expect(encoded.map(({ json }) => JSON.parse(json) as unknown)).toEqual(returned.map(({ event }) => event));
+    expect(encoded).toMatchObject(returned.map(({ seq, event: { id, type } }) => ({ seq, thread, id, type })));
+    expect(encoded[2]).toMatchObject({ at: Date.parse("2026-01-31T11:00:00Z"), isOnPrimary: false });
   },
 
   "log.range": async (stage) => {

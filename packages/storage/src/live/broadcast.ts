@@ -2,6 +2,7 @@ import type { LoggedEvent, SessionId } from "@tandem/protocol";
 import type { ChangeNotice, Database } from "../database.ts";
 import { Follower, type Sequenced, type ReadAfter } from "./follower.ts";
 import { readChanges } from "../operations/changes.ts";
+import type { LogEntry } from "../stores/rows/log-entry.ts";
 
 type AppendListener = (session: SessionId, events: readonly LoggedEvent[]) => void;
 type PutListener = (session: SessionId) => void;
@@ -44,7 +45,7 @@ export class Broadcast {
     after: number,
     signal: AbortSignal,
     readAfter: ReadAfter<E>,
-  ): AsyncIterable<E[]> {
+  ): AsyncIterableIterator<E[]> {
     const tail: Tail = this.#tails.get(session) ?? { followers: new Set(), readAfter, target: 0, pulling: false };
     const stop = (): void => follower.stop();
     const follower = new Follower<E>(after, readAfter, () => {
@@ -104,9 +105,10 @@ export class Broadcast {
   }
 
   /** Call after a commit of this process. */
-  appended(session: SessionId, events: readonly LoggedEvent[]): void {
+  appended(session: SessionId, entries: readonly LogEntry[]): void {
+    const events = entries.map(({ logged }) => logged);
     for (const listener of this.#appendListeners) guarded(() => listener(session, events));
-    this.push(session, events);
+    this.push(session, entries);
   }
 
   /** Passes events committed by this process to the followers of this log only. */

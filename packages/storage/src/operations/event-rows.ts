@@ -16,7 +16,7 @@ export interface EventRow {
   body: string;
 }
 
-export type LoggedRow = Omit<EventRow, "shown"> & { seq: number };
+export type LoggedRow = EventRow & { seq: number };
 
 export interface AppendArgs {
   lease: Lease;

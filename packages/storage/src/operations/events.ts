@@ -11,7 +11,7 @@ import { changeSession, saveThreads } from "./session-rows.ts";
 
 /** One page; larger reads take several queries, so that the event loop is not blocked. */
 export const EVENTS_AT_ONCE = 256;
-/** Rows are parsed on the caller's thread; this limit takes about 5 ms. */
+/** Rows may be parsed on the caller's thread; this limit takes about 5 ms. */
 const BYTES_AT_ONCE = 1_000_000;
 const ROWS_PER_INSERT = 64;
 
@@ -72,7 +72,7 @@ export const readEvents = operation("events.read", function* (args: ReadArgs): W
   const limit = Math.min(args.limit, EVENTS_AT_ONCE);
   const rows = yield* all(
     selectWithin<LoggedRow>(BYTES_AT_ONCE, {
-      columns: "seq, id, thread, type, at, body",
+      columns: "seq, id, thread, type, at, shown, body",
       table: "event",
       key: "seq",
       size: "body",
@@ -109,7 +109,7 @@ export const findEvents = operation("events.find", function* (args: { session: s
   LoggedRow[]
 > {
   return yield* all(sql<LoggedRow>`
-    select seq, id, thread, type, at, body from event
+    select seq, id, thread, type, at, shown, body from event
     where log = (select number from log where session = ${args.session}) and id in ${list(args.ids)} order by seq`);
 });
 

@@ -1,6 +1,7 @@
-import { ANTHROPIC_EVENT_TYPES, type LoggedEvent, type SessionEvent, type ThreadId } from "@tandem/protocol";
+import { ANTHROPIC_EVENT_TYPES, type SessionEvent, type ThreadId } from "@tandem/protocol";
 import type { Sessions } from "@tandem/sessions";
-import type { EventRange } from "@tandem/storage";
+import type { EncodedEvent, EventRange } from "@tandem/storage";
+import { EncodedAnswer } from "../encoded-answer.ts";
 import { eventCursor, readEventCursor, type EventList } from "./event-cursor.ts";
 import { readThread } from "./read-thread.ts";
 
@@ -31,13 +32,10 @@ export function shownTypes(
 }
 
 /** A page of events of a session or one of its threads. Queued events are newer than the whole log. */
-export async function listEvents(
-  sessions: Sessions,
-  request: Request,
-): Promise<{ data: SessionEvent[]; next_page: string | null }> {
+export async function listEvents(sessions: Sessions, request: Request): Promise<EncodedAnswer> {
   const { session, thread, order, limit, page, types } = request;
   const since = Object.values(request.since ?? {}).some((time) => time !== undefined) ? request.since : undefined;
-  const found: LoggedEvent[] = [];
+  const found: EncodedEvent[] = [];
   const tail: SessionEvent[] = [];
   let position = page === undefined ? undefined : readEventCursor(request, page);
   let isLast = false;
@@ -52,14 +50,14 @@ export async function listEvents(
     if (since === undefined) tail.push(...waiting);
     position = end;
     isLast = end === undefined;
-    bytes += JSON.stringify(events).length;
+    for (const { json } of events) bytes += json.length;
     part = Math.min(part * GROWTH, Math.ceil(((MAX_BYTES - bytes) * Math.max(found.length, 1)) / bytes));
   }
-  const logged = found.slice(0, limit).map(({ event }) => event);
-  return {
-    data: order === "asc" ? [...logged, ...tail] : [...tail.toReversed(), ...logged],
-    next_page: isLast && found.length <= limit ? null : eventCursor(request, found[logged.length - 1]!.seq),
-  };
+  const logged = found.slice(0, limit).map(({ json }) => json);
+  const waiting = tail.map((event) => JSON.stringify(event));
+  const data = order === "asc" ? [...logged, ...waiting] : [...waiting.toReversed(), ...logged];
+  const next = isLast && found.length <= limit ? null : eventCursor(request, found[logged.length - 1]!.seq);
+  return new EncodedAnswer(`{"data":[${data.join(",")}],"next_page":${JSON.stringify(next)}}`);
 }
 
 /** `end`: the last position of the part; undefined at the end of the log. */
@@ -67,8 +65,8 @@ async function readPart(
   sessions: Sessions,
   session: string,
   { thread, ...range }: EventRange & { thread: ThreadId | null; order: "asc" | "desc" },
-): Promise<{ events: LoggedEvent[]; waiting: SessionEvent[]; end: number | undefined }> {
+): Promise<{ events: EncodedEvent[]; waiting: SessionEvent[]; end: number | undefined }> {
   if (thread !== null) return { ...(await readThread(sessions, session, { ...range, thread })), waiting: [] };
-  const { events, waiting } = await sessions.events(session, { ...range, thread });
+  const { events, waiting } = await sessions.encodedEvents(session, { ...range, thread });
   return { events, waiting, end: events.length < range.limit ? undefined : events.at(-1)!.seq };
 }

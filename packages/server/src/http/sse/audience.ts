@@ -1,4 +1,4 @@
-import { isOnPrimary, isOwnType, PREVIEWS, type Delta, type ThreadId } from "@tandem/protocol";
+import { isOwnType, PREVIEWS, type Delta, type ThreadId } from "@tandem/protocol";
 import { isAbout } from "../events/read-thread.ts";
 import type { StreamItem } from "./stream-item.ts";
 
@@ -32,8 +32,8 @@ export class Audience {
     if (item.type === "delta") return item.live.thread === this.#thread && this.#wantsDelta(item.live.delta);
     // For the official tool runner `session.status_idle` is the last event of a turn: any event after it makes the
     // runner wait forever.
-    if (!this.tandem && isOwnType(item.logged.event.type)) return false;
-    return this.#thread === null ? isOnPrimary(item.logged) : isAbout(item.logged, this.#thread);
+    if (!this.tandem && isOwnType(item.event.type)) return false;
+    return this.#thread === null ? item.event.isOnPrimary : isAbout(item.event, this.#thread);
   }
 
   #wantsDelta(delta: Delta): boolean {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { newId, RequestError, type LiveDelta, type LoggedEvent, type SessionId } from "@tandem/protocol";
+import { newId, RequestError, type LiveDelta, type SessionId } from "@tandem/protocol";
 import type { Sessions } from "@tandem/sessions";
+import type { EncodedEvent } from "@tandem/storage";
 import type { Logger } from "../create-logger.ts";
 import type { ServerSettings } from "../settings.ts";
 import type { Audience } from "./audience.ts";
@@ -37,7 +38,7 @@ export interface HubDependencies {
   settings: HubSettings;
   logger: Logger;
   /** Called for every event as it arrives, before it is streamed. */
-  onReceive: ((logged: LoggedEvent) => void) | undefined;
+  onReceive: ((event: EncodedEvent) => void) | undefined;
 }
 
 /**
@@ -119,7 +120,7 @@ export class SessionHub {
   async #catchUp(subscriber: Subscriber, after: number): Promise<void> {
     const { stream, audience } = subscriber;
     if (after >= this.#written) return this.#attach(subscriber);
-    for await (const events of this.#dependencies.sessions.follow(this.#session, after, stream.closed)) {
+    for await (const events of this.#dependencies.sessions.followEncoded(this.#session, after, stream.closed)) {
       const items = events.map(itemOf).filter((item) => audience.wants(item));
       stream.write(items.map(frameOf).join(""));
       if (!(await stream.drained(DRAIN_MS))) return stream.destroy();
@@ -135,9 +136,9 @@ export class SessionHub {
     const { signal } = this.#stop;
     for (let delayMs = FIRST_RETRY_MS; !signal.aborted; delayMs = Math.min(delayMs * 2, SLOWEST_RETRY_MS)) {
       try {
-        for await (const events of this.#dependencies.sessions.follow(this.#session, this.#received, signal)) {
+        for await (const events of this.#dependencies.sessions.followEncoded(this.#session, this.#received, signal)) {
           delayMs = FIRST_RETRY_MS;
-          for (const logged of events) this.#receive(logged);
+          for (const event of events) this.#receive(event);
         }
         if (!signal.aborted) this.#endDeleted();
         return;
@@ -153,13 +154,13 @@ export class SessionHub {
     }
   }
 
-  #receive(logged: LoggedEvent): void {
-    if (logged.seq <= this.#received) return;
-    if (logged.seq > this.#received + 1) throw new Error(`Event ${logged.seq} came after ${this.#received}.`);
-    this.#received = logged.seq;
-    this.#dependencies.onReceive?.(logged);
-    this.#saidDeleted = logged.event.type === "session.deleted";
-    this.#push(itemOf(logged));
+  #receive(event: EncodedEvent): void {
+    if (event.seq <= this.#received) return;
+    if (event.seq > this.#received + 1) throw new Error(`Event ${event.seq} came after ${this.#received}.`);
+    this.#received = event.seq;
+    this.#dependencies.onReceive?.(event);
+    this.#saidDeleted = event.type === "session.deleted";
+    this.#push(itemOf(event));
   }
 
   /** A single item is sent at the end of this tick; many items are sent once per window. */
@@ -211,14 +212,14 @@ export class SessionHub {
     if (!chunk) {
       const wanted = items.filter(
         (item) =>
-          (item.type === "event" ? item.logged.seq > has : hearsPreviews && !silenced.has(previewedId(item))) &&
+          (item.type === "event" ? item.event.seq > has : hearsPreviews && !silenced.has(previewedId(item))) &&
           audience.wants(item),
       );
       chunk = Buffer.from(wanted.map(frameOf).join(""));
       encoded.set(key, chunk);
     }
     if (chunk.length > 0) stream.write(chunk);
-    if (muted.size > 0) for (const item of items) if (item.type === "event") muted.delete(item.logged.event.id);
+    if (muted.size > 0) for (const item of items) if (item.type === "event") muted.delete(item.event.id);
   }
 
   /** A client that does not know `tandem.resync` sees a broken stream, not one that has ended. */
@@ -241,4 +242,4 @@ export class SessionHub {
   }
 }
 
-const itemOf = (logged: LoggedEvent): StreamItem => ({ type: "event", logged });
+const itemOf = (event: EncodedEvent): StreamItem => ({ type: "event", event });
