@@ -22,8 +22,8 @@ const timeouts = ({ test, poll }: { test: number; poll: number }) => ({
   expect: { poll: { timeout: poll * slowness } },
 });
 
-/** Vitest starts with the largest files. These are small and take long: their tests are in other files. */
-const LONG = /\/browser\/|\.contract\.(binary|extended)\./;
+/** Vitest starts with the largest files. These are small and take long: their tests are in other files, or start many programs. */
+const LONG = /\/browser\/|\.contract\.(binary|extended)\.|\/scripts\//;
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
