@@ -26,8 +26,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   context: ["protocol", "storage", "queue", "workspace", "runtime", "connectors", "relationships", "metrics"],
   server: ["protocol", "client", "storage", "queue", "runtime", "sessions", "context"],
   emulator: ["rehearsal", "claude-code", "storage", "sessions", "server"],
+  "crash-test": ["protocol", "client", "rehearsal", "emulator"],
   tandem: LIBRARIES,
-  cli: [...LIBRARIES, "tandem", "client", "rehearsal", "emulator"],
+  cli: [...LIBRARIES, "tandem", "client", "rehearsal", "emulator", "crash-test"],
   web: ["protocol", "client"],
 };
 
@@ -53,6 +54,7 @@ const REHEARSING_COMMANDS = [
 const ENTRY_POINTS: ReadonlySet<string> = new Set([
   "@tandem/claude-code/processes",
   "@tandem/claude-code/emulated",
+  "@tandem/emulator/network",
   "@tandem/sandbox/certificates",
   "@tandem/server/acp",
   ...["compose", "config", "context", "engine", "fleet", "health", "models", "project", "server", "tenants"].map(
@@ -170,7 +172,7 @@ describe("packages", () => {
     const wrong = imports.filter(
       ({ workspace, file, target }) =>
         workspaceOf(target) === "rehearsal" &&
-        workspace !== "emulator" &&
+        !["emulator", "crash-test"].includes(workspace) &&
         !isTest(file) &&
         !REHEARSING_COMMANDS.some((prefix) => file.startsWith(prefix)),
     );

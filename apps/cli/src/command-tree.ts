@@ -287,6 +287,10 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, CommandEn
       description: "Run the Managed Agents API with a scripted model, for tests.",
       load: () => import("./commands/settings/emulator.ts"),
     },
+    "crash-test": {
+      description: "Test a server of this API with faults: kills, lost answers, full disks.",
+      load: () => import("./commands/settings/crash-test.ts"),
+    },
     rehearse: {
       description: "Replace the model's API with a script or a recording.",
       load: () => import("./commands/settings/rehearse.ts"),

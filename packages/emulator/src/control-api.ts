@@ -18,6 +18,7 @@ const fault = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("cut_stream"), afterEvents: z.int().nonnegative() }),
   z.strictObject({ type: z.literal("slow"), ms: z.number().nonnegative() }),
   z.strictObject({ type: z.literal("duplicate") }),
+  z.strictObject({ type: z.literal("half_open"), ms: z.number().nonnegative() }),
 ]);
 const webhookFault = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("duplicate") }),

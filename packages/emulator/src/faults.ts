@@ -6,6 +6,7 @@
  * - `cut_stream`: the connection of a stream breaks after this many events.
  * - `slow`: the answer, or each event of a stream, arrives this much later.
  * - `duplicate`: the server gets the request twice; the second answer arrives.
+ * - `half_open`: the server never gets the request, and the connection stays silent for this long before it breaks.
  */
 export type Fault =
   | { type: "status"; status: number; retryAfterSeconds?: number }
@@ -13,7 +14,8 @@ export type Fault =
   | { type: "lost_answer" }
   | { type: "cut_stream"; afterEvents: number }
   | { type: "slow"; ms: number }
-  | { type: "duplicate" };
+  | { type: "duplicate" }
+  | { type: "half_open"; ms: number };
 
 /** What goes wrong with a webhook: it is delivered twice, not at all (the sender sees a broken connection), or late. */
 export type WebhookFault = { type: "duplicate" } | { type: "lost" } | { type: "slow"; ms: number };

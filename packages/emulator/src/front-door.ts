@@ -27,10 +27,10 @@ const ERROR_TYPES: Record<number, string> = {
 export class FrontDoor implements AsyncDisposable {
   readonly #server: Server;
   readonly #faults: Faults;
-  readonly #control: Control;
+  readonly #control: Control | undefined;
   #target: string | undefined;
 
-  constructor(faults: Faults, control: Control) {
+  constructor(faults: Faults, control?: Control) {
     this.#faults = faults;
     this.#control = control;
     this.#server = createServer((request, response) => {
@@ -57,12 +57,14 @@ export class FrontDoor implements AsyncDisposable {
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = "GET", url: path = "/" } = request;
-    if (path.startsWith(CONTROL_PATH)) {
+    if (this.#control && path.startsWith(CONTROL_PATH)) {
       const { status, body } = await this.#control(request, (await buffer(request)).toString());
       response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
       return;
     }
     const fault = this.#faults.takeForRequest(method, path);
+    if (fault?.type === "half_open") await delay(fault.ms);
+    if (fault?.type === "half_open") return void request.socket.resetAndDestroy();
     if (fault?.type === "lost_request" || !this.#target) return void request.socket.resetAndDestroy();
     if (fault?.type === "status") return answerError(response, fault);
     const body = await buffer(request);

@@ -1,0 +1,30 @@
+import type { SessionState } from "../history.ts";
+import type { Violation } from "../invariants/invariant.ts";
+
+export interface FoundViolation extends Violation {
+  /** 0 is the round without faults; -1 is after the end. */
+  round: number;
+  /** The end of the session's log. */
+  log?: string[];
+}
+
+export interface CrashTestReport {
+  name: string;
+  seed: number;
+  seconds: number;
+  startedAt: string;
+  faults: { kind: string; state: SessionState }[];
+  skipped: { kind: string; reason: string }[];
+  violations: FoundViolation[];
+  patienceMs: number;
+  counts: {
+    sessions: number;
+    messages: number;
+    acknowledgements: number;
+    calls: number;
+    answers: number;
+    events: number;
+    modelRequests: number;
+    streams: number;
+  };
+}

@@ -1,0 +1,212 @@
+import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { TandemError } from "@tandem/protocol";
+import { skipReason } from "./faults/fault-injector.ts";
+import { FAULT_KINDS } from "./faults/fault-kinds.ts";
+import { ORDER_KINDS, type History, type OrderKind } from "./history.ts";
+import { checkHistory } from "./invariants/check-history.ts";
+import { approvalKept } from "./invariants/approval-kept.ts";
+import { callStartedOnce } from "./invariants/call-started-once.ts";
+import type { Violation } from "./invariants/invariant.ts";
+import { EffectSink } from "./observer/effect-sink.ts";
+import { hasProcessTable } from "./observer/process-table.ts";
+import { ProcessWatch } from "./observer/process-watch.ts";
+import type { CrashTestReport, FoundViolation } from "./report/crash-test-report.ts";
+import { clientOf, runRound, type RoundSettings } from "./run-round.ts";
+import { SeededRandom } from "./seeded-random.ts";
+import { ClockStep } from "./system/clock-step.ts";
+import { SmallDisk } from "./system/small-disk.ts";
+import { TestedSystem, type SystemPlan } from "./system/tested-system.ts";
+import { prepare } from "./workload/prepare.ts";
+import { ScriptedModel } from "./workload/scripted-model.ts";
+
+/** What a system under test may use. Everything below `folder` is removed at the end. */
+export interface CrashTestStage {
+  folder: string;
+  /** For the state of the server. A file system of its own, if this machine allows it. */
+  state: string;
+  disk: SmallDisk | string;
+  clock: ClockStep;
+  /** The scripted model: `ANTHROPIC_BASE_URL` of the server. */
+  modelUrl: string;
+  /** Marks the processes of the run: put it at the end of their PATH. */
+  mark: string;
+}
+
+export interface CrashTestOptions {
+  name: string;
+  createSystem: (stage: CrashTestStage) => Promise<SystemPlan>;
+  faults: number;
+  seed: number;
+  /** Kinds of faults; all by default. */
+  only?: readonly string[];
+  work?: readonly OrderKind[];
+  sessions?: number;
+  /** A session that is not idle after this time is stuck. Default: measured. */
+  patienceMs?: number;
+  modelPort?: number;
+  signal: AbortSignal;
+  onProgress?: (progress: { done: number; total: number; violations: number; last: string }) => void;
+}
+
+const FAULTS_PER_ROUND = 20;
+const SESSIONS = 3;
+const LEAST_PATIENCE_MS = 45_000;
+/** Patience in turns of this machine without a fault. */
+const PATIENT_TURNS = 25;
+const CALM_PATIENCE_MS = 120_000;
+const LEFT_MS = 10_000;
+/** More teach nothing new. */
+const MOST_VIOLATIONS = 40;
+
+/** Tests one system. Everything that it starts has ended when it returns or rejects. */
+export async function runCrashTest(options: CrashTestOptions): Promise<CrashTestReport> {
+  const { name, createSystem, faults, seed, signal, onProgress } = options;
+  const startedAt = Date.now();
+  await using parts = new AsyncDisposableStack();
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "tandem-crash-test-")));
+  parts.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }));
+  const state = join(folder, "state");
+  const disk = await SmallDisk.mount(state);
+  if (typeof disk !== "string") parts.use(disk);
+  await mkdir(join(folder, "clock"));
+  const clock = await ClockStep.create(join(folder, "clock"));
+  const sink = parts.use(await EffectSink.start(join(folder, "effects")));
+  const model = parts.use(await ScriptedModel.start((id) => sink.commandOf(id), options.modelPort));
+  const mark = join(folder, "programs");
+  const plan = await createSystem({ folder, state, disk, clock, modelUrl: model.url, mark });
+  const system = new TestedSystem(plan, signal);
+  const watch = parts.use(new ProcessWatch(mark, () => system.processes.flatMap(({ pid }) => pid ?? [])));
+  parts.defer(() => watch.endAll());
+  parts.use(system);
+  await system.start();
+
+  const work = atLeastOne(options.work ?? ORDER_KINDS);
+  const random = new SeededRandom(seed);
+  const prepared = await prepare(clientOf(system, signal), plan.environment);
+  const base = { system, sink, model, prepared, random, work, signal, sessions: options.sessions ?? SESSIONS };
+  const calmPatienceMs = options.patienceMs ?? CALM_PATIENCE_MS;
+  const calm = await runRound({ ...base, round: 0, faults: [], patienceMs: calmPatienceMs, onFault: () => undefined });
+  const turns = calm.settled.filter(({ isSettled }) => isSettled).map(({ waitedMs }) => waitedMs);
+  const patienceMs = options.patienceMs ?? Math.max(LEAST_PATIENCE_MS, PATIENT_TURNS * Math.max(...turns, 0));
+
+  const hasApprovals = work.includes("approval");
+  const wanted = options.only ?? [...FAULT_KINDS, ...(plan.extraFaults ?? []).map(({ kind }) => kind)];
+  const skipped = wanted.flatMap((kind) => {
+    const reason = skipReason(kind, system, hasApprovals);
+    return reason === undefined ? [] : [{ kind, reason }];
+  });
+  const kinds = wanted.filter((kind) => !skipped.some((one) => one.kind === kind));
+  if (kinds.length === 0) {
+    throw new TandemError("usage", "No fault can be injected.", {
+      fix: skipped.map((one) => `${one.kind}: ${one.reason}.`).join(" "),
+    });
+  }
+  const violations: FoundViolation[] = [];
+  const histories: History[] = [];
+  const add = (history: History, found: readonly Violation[], round: number): void => {
+    histories.push(withoutEarlierReads(history));
+    violations.push(...found.map((one) => ({ ...one, round, ...logOf(history, one) })));
+  };
+  add(calm, checkHistory(calm), 0);
+  const progress = { done: 0 };
+  for (let round = 1; progress.done < faults && violations.length < MOST_VIOLATIONS && !signal.aborted; round += 1) {
+    const planned = shuffledKinds(kinds, Math.min(FAULTS_PER_ROUND, faults - progress.done), random);
+    const before = progress.done;
+    const settings: RoundSettings = {
+      ...base,
+      round,
+      faults: planned,
+      patienceMs,
+      onFault: (kind) => {
+        progress.done += 1;
+        onProgress?.({ done: progress.done, total: faults, violations: violations.length, last: kind });
+      },
+    };
+    const history = await runRound(settings);
+    if (signal.aborted) break;
+    add(history, checkHistory(history), round);
+    // Nothing could be injected: the server no longer works.
+    if (progress.done === before) break;
+  }
+  signal.throwIfAborted();
+  await system.stop();
+  const left = hasProcessTable ? await watch.leftAfter(Math.min(LEFT_MS, patienceMs)) : [];
+  for (const { pid, command } of left) {
+    const message = `Process ${pid} is left after the server has stopped: ${command.slice(0, 200)}`;
+    violations.push({ invariant: "no-process-left", message, round: -1 });
+  }
+  violations.push(...(await lateEffects(histories, sink, violations)));
+  const injected = histories.flatMap((history) => history.faults);
+  return {
+    name,
+    seed,
+    seconds: Math.round((Date.now() - startedAt) / 1_000),
+    startedAt: new Date(startedAt).toISOString(),
+    faults: injected.map(({ kind, state: hit }) => ({ kind, state: hit })),
+    skipped: [
+      ...skipped,
+      ...(hasProcessTable ? [] : [{ kind: "no-process-left", reason: "this platform has no /proc" }]),
+    ],
+    violations,
+    patienceMs,
+    counts: {
+      sessions: histories.flatMap(({ created }) => created.filter(({ type }) => type === "session")).length,
+      messages: histories.flatMap(({ orders }) => orders).length,
+      acknowledgements: histories.flatMap(({ acknowledgements }) => acknowledgements).length,
+      calls: new Set((await sink.effects()).map(({ id }) => id)).size,
+      answers: histories.flatMap(({ answers }) => answers).length,
+      events: histories.flatMap(({ reads }) => reads.flatMap(({ events }) => events)).length,
+      modelRequests: model.replies.length,
+      streams: histories.flatMap(({ streams }) => streams).length,
+    },
+  };
+}
+
+/** Each kind comes equally often, in a random order. */
+function shuffledKinds(kinds: readonly string[], count: number, random: SeededRandom): string[] {
+  const planned: string[] = [];
+  while (planned.length < count) {
+    const deck = [...kinds];
+    while (deck.length > 0) planned.push(...deck.splice(random.between(0, deck.length - 1), 1));
+  }
+  return planned.slice(0, count);
+}
+
+const withoutEarlierReads = (history: History): History => ({
+  ...history,
+  reads: history.reads.filter(
+    (read, index) => history.reads.findLastIndex(({ session }) => session === read.session) === index,
+  ),
+});
+
+const SHOWN_EVENTS = 60;
+
+function logOf(history: History, { session }: Violation): { log?: string[] } {
+  const last = session === undefined ? undefined : history.reads.findLast((read) => read.session === session);
+  return last ? { log: last.events.slice(-SHOWN_EVENTS).map(({ json }) => json.slice(0, 400)) } : {};
+}
+
+/** Effects of commands that outlived their round. */
+async function lateEffects(
+  histories: readonly History[],
+  sink: EffectSink,
+  known: readonly FoundViolation[],
+): Promise<FoundViolation[]> {
+  const effects = await sink.effects();
+  return histories.flatMap((history, round) => {
+    const late = { ...history, effects: effects.filter(({ id }) => id.startsWith(`ord-${round}-`)) };
+    return [callStartedOnce, approvalKept].flatMap((invariant) =>
+      invariant
+        .check(late)
+        .filter(({ message }) => !known.some((one) => one.message === message))
+        .map((finding) => ({ invariant: invariant.name, ...finding, round })),
+    );
+  });
+}
+
+function atLeastOne(work: readonly OrderKind[]): [OrderKind, ...OrderKind[]] {
+  const [first = "talk", ...rest] = work;
+  return [first, ...rest];
+}

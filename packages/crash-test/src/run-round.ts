@@ -1,0 +1,137 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { FaultInjector } from "./faults/fault-injector.ts";
+import { statesFor } from "./faults/fault-kinds.ts";
+import { emptyHistory, type History, type OrderKind } from "./history.ts";
+import type { EffectSink } from "./observer/effect-sink.ts";
+import type { SeededRandom } from "./seeded-random.ts";
+import type { TestedSystem } from "./system/tested-system.ts";
+import { ApiClient, isSuccess } from "./workload/api-client.ts";
+import { prepare, type Prepared } from "./workload/prepare.ts";
+import type { ScriptedModel } from "./workload/scripted-model.ts";
+import { SessionDriver, type DriverSettings } from "./workload/session-driver.ts";
+import { StreamFollower } from "./workload/stream-follower.ts";
+
+export interface RoundSettings {
+  system: TestedSystem;
+  sink: EffectSink;
+  model: ScriptedModel;
+  prepared: Prepared;
+  random: SeededRandom;
+  round: number;
+  /** The kinds of faults, in the order of their injection. None for a calm round. */
+  faults: readonly string[];
+  work: readonly [OrderKind, ...OrderKind[]];
+  /** Sessions at one time. */
+  sessions: number;
+  patienceMs: number;
+  signal: AbortSignal;
+  onFault: (kind: string) => void;
+}
+
+const REQUEST_MS = 20_000;
+/** Several orders make a log with a history; a new session tests creation. */
+const ORDERS_PER_SESSION = 3;
+const REST_MS = 250;
+/** With more, nothing new is learnt. */
+const MOST_STUCK = 3;
+
+export const clientOf = (system: TestedSystem, signal: AbortSignal): ApiClient =>
+  new ApiClient({ url: () => system.url(), apiKey: system.plan.apiKey, timeoutMs: REQUEST_MS, signal });
+
+/** Runs clients and faults at the same time, then waits until everything is at rest and reads all logs again. */
+export async function runRound(settings: RoundSettings): Promise<History> {
+  const { system, model, sink, random, faults, work, sessions, signal, onFault } = settings;
+  const history = emptyHistory();
+  const active = new Map<number, SessionDriver>();
+  const drivers = (): SessionDriver[] => [...active.values()];
+  const all: SessionDriver[] = [];
+  const hasApprovals = work.includes("approval");
+  const injector = new FaultInjector({ system, history, random, drivers, signal, hasApprovals });
+  const client = clientOf(system, signal);
+  const prepared = settings.round % 5 === 1 ? await prepare(client, system.plan.environment) : settings.prepared;
+  for (const id of new Set(Object.values(prepared.agents))) history.created.push({ type: "agent", id, isThere: true });
+  const driverSettings: DriverSettings = {
+    ...settings,
+    ...prepared,
+    clients: [client, clientOf(system, signal)],
+    history,
+    takeDoubleAnswer: injector.takeDoubleAnswer,
+  };
+  const driverOf = (order: string): SessionDriver | undefined =>
+    drivers().find(({ current }) => current?.key === order);
+  model.onReply = ({ order }) => setState(driverOf(order), "model");
+  sink.onEffect = (id) => setState(driverOf(id.slice(0, id.lastIndexOf("."))), "tool");
+  const clients = { isDone: false };
+  let number = 0;
+  const drive = async (place: number): Promise<void> => {
+    for (let index = place; !clients.isDone && !signal.aborted; index += sessions) {
+      const kind = work[index % work.length]!;
+      number += 1;
+      const driver = new SessionDriver(driverSettings, `${settings.round}-${number}`);
+      all.push(driver);
+      active.set(place, driver);
+      await driver.open(kind);
+      if (driver.session === undefined) continue;
+      await using _stream = new StreamFollower(client, driver.session, history);
+      const orders = faults.length === 0 ? 1 : ORDERS_PER_SESSION;
+      for (let order = 0; order < orders && !clients.isDone && !driver.isStuck && !signal.aborted; order += 1) {
+        await driver.run(kind);
+        await sleep(random.between(0, REST_MS));
+      }
+      // A calm round does each kind of work once.
+      if (faults.length === 0 && index + sessions >= work.length) return;
+    }
+  };
+  const driving = Promise.all(Array.from({ length: sessions }, (_, place) => drive(place)));
+  for (const kind of faults) {
+    if (signal.aborted || all.filter(({ isStuck }) => isStuck).length >= MOST_STUCK) break;
+    if (await injector.inject(kind, pickState(kind, work, random))) onFault(kind);
+  }
+  if (faults.length > 0) clients.isDone = true;
+  await driving;
+  if (faults.length > 0) await restartAll(system);
+  await readAgain(all, history, client, settings);
+  history.outages = system.takeOutages();
+  const own = `ord-${settings.round}-`;
+  history.replies = model.replies.filter(({ order }) => order.startsWith(own));
+  history.effects = (await sink.effects()).filter(({ id }) => id.startsWith(own));
+  return history;
+}
+
+function setState(driver: SessionDriver | undefined, state: "model" | "tool"): void {
+  if (driver) driver.state = state;
+}
+
+function pickState(kind: string, work: readonly OrderKind[], random: SeededRandom) {
+  const possible = statesFor(kind).filter((state) =>
+    state === "tool" || state === "approval" || state === "custom" ? work.includes(state) : true,
+  );
+  return random.pick([possible[0] ?? "idle", ...possible.slice(1)]);
+}
+
+/** A server that acknowledged something from its memory only has lost it now. */
+async function restartAll(system: TestedSystem): Promise<void> {
+  await Promise.all(system.processes.map((process) => process.kill()));
+  for (const process of system.processes) process.launch();
+  await Promise.all(system.processes.map((process) => system.ready(process)));
+}
+
+async function readAgain(
+  drivers: readonly SessionDriver[],
+  history: History,
+  client: ApiClient,
+  { patienceMs, signal }: RoundSettings,
+): Promise<void> {
+  const deadline = Date.now() + patienceMs;
+  const persist = async (attempt: () => Promise<boolean>): Promise<void> => {
+    while (!signal.aborted && !(await attempt()) && Date.now() < deadline) await sleep(100);
+  };
+  for (const driver of drivers) if (driver.session !== undefined) await persist(() => driver.read());
+  for (const created of history.created) {
+    await persist(async () => {
+      const outcome = await client.request("GET", `/v1/${created.type}s/${created.id}`);
+      if (outcome.type === "answered") created.isThere = isSuccess(outcome.status);
+      return outcome.type === "answered";
+    });
+  }
+}

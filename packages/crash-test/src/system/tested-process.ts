@@ -1,0 +1,160 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { allProcesses, descendantsOf, listenerOn } from "../observer/process-table.ts";
+
+export interface ProcessPlan {
+  name: string;
+  /** Clients connect to servers; workers only run sessions. */
+  role: "server" | "worker";
+  command: readonly [string, ...string[]];
+  env: Readonly<Record<string, string>>;
+  cwd: string;
+  /** The port on 127.0.0.1; none for a worker without one. */
+  port?: number;
+  /** Resolves once it answers. Called again and again; a rejection means: not yet. */
+  check: () => Promise<void>;
+}
+
+const CHECK_MS = 50;
+const STOP_MS = 20_000;
+const LAST_WORDS = 2_000;
+
+/** One process of the tested server, which can be killed, paused and started again. */
+export class TestedProcess {
+  readonly plan: ProcessPlan;
+  readonly #startMs: number;
+  #child: ChildProcess | undefined;
+  #words = "";
+  #isWanted = false;
+  isReady = false;
+  onUnwantedExit: (detail: string) => void = () => undefined;
+
+  constructor(plan: ProcessPlan, startMs: number) {
+    this.plan = plan;
+    this.#startMs = startMs;
+  }
+
+  get name(): string {
+    return this.plan.name;
+  }
+
+  get pid(): number | undefined {
+    const child = this.#child;
+    return child && child.exitCode === null && child.signalCode === null ? child.pid : undefined;
+  }
+
+  /** The last output. */
+  get words(): string {
+    return this.#words.slice(-LAST_WORDS);
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.plan.port}`;
+  }
+
+  launch(): void {
+    const [program, ...args] = this.plan.command;
+    const child = spawn(program, args, {
+      cwd: this.plan.cwd,
+      env: this.plan.env,
+      stdio: ["ignore", "pipe", "pipe"],
+      // In its own group: Ctrl-C reaches only this program, which then stops the server itself.
+      detached: true,
+    });
+    this.#child = child;
+    this.#isWanted = true;
+    this.isReady = false;
+    const hear = (chunk: Buffer): void =>
+      void (this.#words = `${this.#words}${chunk.toString()}`.slice(-10 * LAST_WORDS));
+    child.stdout.on("data", hear);
+    child.stderr.on("data", hear);
+    child.on("error", (error) => hear(Buffer.from(error.message)));
+    child.once("exit", (code, signal) => {
+      if (this.#child !== child) return;
+      this.isReady = false;
+      if (this.#isWanted) this.onUnwantedExit(`${code ?? signal}: ${this.words.trim().slice(-500)}`);
+    });
+  }
+
+  /** Whether it answers within the deadline. */
+  async waitUntilReady(signal: AbortSignal): Promise<boolean> {
+    const deadline = Date.now() + this.#startMs;
+    while (Date.now() < deadline && !signal.aborted && this.pid !== undefined) {
+      try {
+        await this.plan.check();
+        this.isReady = true;
+        return true;
+      } catch {
+        await sleep(CHECK_MS);
+      }
+    }
+    return false;
+  }
+
+  /** As a power cut: no handler runs. What it had started stays. */
+  async kill(): Promise<void> {
+    this.#isWanted = false;
+    this.isReady = false;
+    const { pid } = this;
+    if (pid === undefined) return;
+    const listener = this.#listener();
+    if (listener !== undefined && listener !== pid) send(listener, "SIGKILL");
+    await this.#end("SIGKILL");
+  }
+
+  /** Asks it to stop, and kills it after a deadline. Returns whether it stopped by itself. */
+  async stop(): Promise<boolean> {
+    this.#isWanted = false;
+    this.isReady = false;
+    const child = this.#child;
+    if (this.pid === undefined || !child) return true;
+    const exited = once(child, "exit");
+    send(this.#listener() ?? child.pid!, "SIGTERM");
+    const isOut = await Promise.race([exited.then(() => true), sleep(STOP_MS, false, { ref: false })]);
+    if (!isOut) await this.#end("SIGKILL");
+    return isOut;
+  }
+
+  pause(): boolean {
+    const pid = this.#listener() ?? this.pid;
+    return pid !== undefined && send(pid, "SIGSTOP");
+  }
+
+  resume(): void {
+    const pid = this.#listener() ?? this.pid;
+    if (pid !== undefined) send(pid, "SIGCONT");
+  }
+
+  /** Descendants whose command line matches. */
+  children(pattern: RegExp): number[] {
+    const { pid } = this;
+    if (pid === undefined) return [];
+    return descendantsOf(pid).flatMap((one) => (pattern.test(one.command) ? [one.pid] : []));
+  }
+
+  /** The process that serves: the started one may be a wrapper such as `npm`. */
+  #listener(): number | undefined {
+    const { pid } = this;
+    if (this.plan.port === undefined || pid === undefined) return undefined;
+    const table = allProcesses();
+    const own = [...table.filter((one) => one.pid === pid), ...descendantsOf(pid, table)];
+    return listenerOn(this.plan.port, own)?.pid;
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
+    const child = this.#child;
+    if (!child || this.pid === undefined) return;
+    const exited = once(child, "exit");
+    child.kill(signal);
+    await exited;
+  }
+}
+
+function send(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
+  }
+}

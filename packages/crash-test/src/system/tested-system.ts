@@ -1,0 +1,138 @@
+import { FrontDoor } from "@tandem/emulator/network";
+import { TandemError } from "@tandem/protocol";
+import { MetFaults } from "../faults/met-faults.ts";
+import type { Outage } from "../history.ts";
+import type { SeededRandom } from "../seeded-random.ts";
+import type { ClockStep } from "./clock-step.ts";
+import type { SmallDisk } from "./small-disk.ts";
+import { TestedProcess, type ProcessPlan } from "./tested-process.ts";
+
+/** A fault that only some systems have, such as the death of their database. */
+export interface ExtraFault {
+  kind: string;
+  description: string;
+  inject: (random: SeededRandom) => Promise<void>;
+}
+
+export interface SystemPlan {
+  /** Empty for a server that something else runs: then only its network has faults. */
+  processes: readonly ProcessPlan[];
+  /** The address of a server that something else runs. */
+  url?: string;
+  apiKey: () => string;
+  /** The environment of sessions. Without it, one is created. */
+  environment?: string;
+  /** The command lines of the agent's processes. */
+  childPattern: RegExp;
+  disk: SmallDisk | string;
+  clock: ClockStep | undefined;
+  extraFaults?: readonly ExtraFault[];
+  startMs: number;
+}
+
+/** The server under test: its processes, and the proxies through which clients reach it. */
+export class TestedSystem implements AsyncDisposable {
+  readonly plan: SystemPlan;
+  readonly processes: readonly TestedProcess[];
+  readonly network = new MetFaults();
+  readonly #doors = new Map<string, { process: TestedProcess | undefined; url: string }>();
+  readonly #stack = new AsyncDisposableStack();
+  readonly #signal: AbortSignal;
+  /** Outages since the last call of `takeOutages`. */
+  #outages: Outage[] = [];
+  /** While greater than zero, a process may end by itself: its disk is full or its database is away. */
+  excuses = 0;
+  #turn = 0;
+
+  constructor(plan: SystemPlan, signal: AbortSignal) {
+    this.plan = plan;
+    this.#signal = signal;
+    this.processes = plan.processes.map((one) => new TestedProcess(one, plan.startMs));
+    for (const process of this.processes) process.onUnwantedExit = (detail) => void this.#replace(process, detail);
+  }
+
+  get servers(): TestedProcess[] {
+    return this.processes.filter(({ plan }) => plan.role === "server");
+  }
+
+  get workers(): TestedProcess[] {
+    return this.processes.filter(({ plan }) => plan.role === "worker");
+  }
+
+  /** Starts the first server alone, because it may create a schema; then all others. */
+  async start(): Promise<void> {
+    const [first, ...others] = this.processes;
+    if (first) await this.#startFirst(first);
+    await Promise.all(others.map((process) => this.#startFirst(process)));
+    for (const process of this.servers) await this.#openDoor(process.name, process.url, process);
+    if (this.plan.url !== undefined) await this.#openDoor("server", this.plan.url, undefined);
+  }
+
+  /** The address for the next request: of any server that is ready, if there is one. */
+  url(): string {
+    const doors = [...this.#doors.values()];
+    const ready = doors.filter(({ process }) => process?.isReady ?? true);
+    const usable = ready.length > 0 ? ready : doors;
+    this.#turn += 1;
+    return usable[this.#turn % usable.length]?.url ?? "";
+  }
+
+  /** Starts a process again after a fault. Returns whether it is ready. */
+  async restart(process: TestedProcess): Promise<boolean> {
+    process.launch();
+    return this.ready(process);
+  }
+
+  async ready(process: TestedProcess): Promise<boolean> {
+    if (await process.waitUntilReady(this.#signal)) return true;
+    if (!this.#signal.aborted && process.pid !== undefined) this.#report(process, "did_not_start", process.words);
+    return false;
+  }
+
+  takeOutages(): Outage[] {
+    const outages = this.#outages;
+    this.#outages = [];
+    return outages;
+  }
+
+  /** Stops all processes as an operator would. */
+  async stop(): Promise<void> {
+    await Promise.all(this.processes.map((process) => process.stop()));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.processes.map((process) => process.kill()));
+    await this.#stack.disposeAsync();
+  }
+
+  async #startFirst(process: TestedProcess): Promise<void> {
+    process.launch();
+    if (await process.waitUntilReady(this.#signal)) return;
+    this.#signal.throwIfAborted();
+    throw new TandemError("crash_test_start", `${process.name} did not become ready: ${process.words.trim()}`, {
+      fix: "Run the command by hand with PORT set. It must serve GET /v1/agents on 127.0.0.1, or the path of --health.",
+    });
+  }
+
+  async #openDoor(name: string, target: string, process: TestedProcess | undefined): Promise<void> {
+    const door = this.#stack.use(new FrontDoor(this.network));
+    door.passTo(target);
+    this.#doors.set(name, { process, url: await door.listen() });
+  }
+
+  /** A supervisor would start it again, too. */
+  async #replace(process: TestedProcess, detail: string): Promise<void> {
+    if (this.#signal.aborted) return;
+    if (this.excuses === 0) this.#report(process, "ended_by_itself", detail);
+    const deadline = Date.now() + this.plan.startMs;
+    // Its disk or database may come back only after several tries.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    if (process.pid !== undefined || Date.now() > deadline) return;
+    process.launch();
+    await process.waitUntilReady(this.#signal);
+  }
+
+  #report(process: TestedProcess, type: Outage["type"], detail: string): void {
+    this.#outages.push({ process: process.name, type, at: Date.now(), detail });
+  }
+}

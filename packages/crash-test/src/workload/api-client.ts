@@ -1,0 +1,144 @@
+import { readFrames } from "@tandem/client";
+import { z } from "zod";
+import type { SeenEvent } from "../history.ts";
+
+/** `lost`: no answer arrived, or the server could not tell; the request may have been carried out. */
+export type Outcome = { type: "answered"; status: number; body: unknown } | { type: "lost"; reason: string };
+
+export interface ApiClientSettings {
+  /** Called for each request: in a fleet, another server may answer. */
+  url: () => string;
+  apiKey: () => string;
+  timeoutMs: number;
+  signal: AbortSignal;
+}
+
+const HEADERS = { "anthropic-version": "2023-06-01", "anthropic-beta": "managed-agents-2026-04-01" };
+const page = z.looseObject({ data: z.array(z.looseObject({})), next_page: z.string().nullish() });
+const stored = z.looseObject({ data: z.array(z.looseObject({ id: z.string(), type: z.string() })) });
+const resource = z.looseObject({ id: z.string() });
+const MAX_PAGES = 50;
+
+/** Requests of one client. It never repeats a request by itself. */
+export class ApiClient {
+  readonly #settings: ApiClientSettings;
+
+  constructor(settings: ApiClientSettings) {
+    this.#settings = settings;
+  }
+
+  async request(method: string, path: string, body?: unknown): Promise<Outcome> {
+    const { url, timeoutMs, signal } = this.#settings;
+    try {
+      const response = await fetch(`${url()}${path}`, {
+        method,
+        headers: { ...this.#headers(), ...(body !== undefined && { "content-type": "application/json" }) },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      });
+      const text = await response.text();
+      const { status } = response;
+      if (status >= 500 || status === 429) return { type: "lost", reason: `${status} ${text.slice(0, 200)}` };
+      return { type: "answered", status, body: parsed(text) };
+    } catch (error) {
+      return { type: "lost", reason: reasonOf(error) };
+    }
+  }
+
+  /** The id of the created resource; undefined if no 2xx arrived. */
+  async create(path: string, body: object): Promise<string | undefined> {
+    const outcome = await this.request("POST", path, body);
+    if (outcome.type === "lost") return undefined;
+    if (!isSuccess(outcome.status)) throw new RefusedRequest(`POST ${path}`, outcome.status, outcome.body);
+    return resource.parse(outcome.body).id;
+  }
+
+  /** All events of a session; undefined if the server did not answer. */
+  async events(session: string): Promise<SeenEvent[] | undefined> {
+    const events: SeenEvent[] = [];
+    let cursor = "";
+    for (let number = 0; number < MAX_PAGES; number += 1) {
+      const outcome = await this.request("GET", `/v1/sessions/${session}/events?limit=1000${cursor}`);
+      if (outcome.type === "lost") return undefined;
+      if (outcome.status === 404) return [];
+      if (!isSuccess(outcome.status)) return undefined;
+      const { data, next_page: next } = page.parse(outcome.body);
+      events.push(...data.map(seenEvent));
+      if (!next || data.length === 0) break;
+      cursor = `&page=${encodeURIComponent(next)}`;
+    }
+    return events;
+  }
+
+  /** Sends events to a session. The ids are those of a 2xx answer. */
+  async send(session: string, event: object): Promise<Outcome & { stored: { id: string; type: string }[] }> {
+    const outcome = await this.request("POST", `/v1/sessions/${session}/events`, { events: [event] });
+    if (outcome.type === "lost" || !isSuccess(outcome.status)) return { ...outcome, stored: [] };
+    const read = stored.safeParse(outcome.body);
+    return { ...outcome, stored: read.success ? read.data.data : [] };
+  }
+
+  /** The ids of one connection of a stream, until it breaks or the signal fires. */
+  async *stream(session: string, signal: AbortSignal): AsyncGenerator<string> {
+    const response = await fetch(`${this.#settings.url()}/v1/sessions/${session}/events/stream`, {
+      headers: { ...this.#headers(), accept: "text/event-stream" },
+      signal: AbortSignal.any([signal, this.#settings.signal]),
+    });
+    if (!response.ok || !response.body) {
+      await response.body?.cancel();
+      return;
+    }
+    for await (const { data } of readFrames(response.body)) {
+      const { success, data: event } = resource.safeParse(parsed(data));
+      if (success) yield event.id;
+    }
+  }
+
+  #headers(): Record<string, string> {
+    return { ...HEADERS, "x-api-key": this.#settings.apiKey() };
+  }
+}
+
+/** The server refused a request of the workload without any fault: it cannot be tested with it. */
+class RefusedRequest extends Error {
+  constructor(request: string, status: number, body: unknown) {
+    super(`The server refused ${request} with ${status}: ${JSON.stringify(body).slice(0, 400)}`);
+  }
+}
+
+export const isSuccess = (status: number): boolean => status >= 200 && status < 300;
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function seenEvent(event: Record<string, unknown>): SeenEvent {
+  const { id, type } = event;
+  return {
+    id: String(id),
+    type: String(type),
+    isQueued: event["processed_at"] === null,
+    json: JSON.stringify(sorted(event)),
+    event,
+  };
+}
+
+/** The order of keys may differ between reads. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, inner]) => [key, sorted(inner)]),
+  );
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
+}

@@ -1,0 +1,106 @@
+import { execFile } from "node:child_process";
+import { cp, mkdir, writeFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { checkHealth, freePort, type CrashTestStage, type ProcessPlan, type SystemPlan } from "@tandem/crash-test";
+import { startPostgres, type TestPostgres } from "@tandem/storage/testing";
+import { TANDEM } from "../../apps/cli/src/testing/run-tandem.ts";
+import { seedModels } from "../../apps/cli/src/testing/seed-models.ts";
+
+const run = promisify(execFile);
+
+/** The systems of Tandem that `npm run crash-test` tests. */
+export const BACKENDS = ["sqlite", "postgres", "fleet"] as const;
+export type Backend = (typeof BACKENDS)[number];
+
+/** Short leases, so that the next process takes over quickly; processes are released early, so that turns start new ones. */
+const SETTINGS =
+  "sessions: { takeover: 2s, idle: 2s, recovery: resume }\n" +
+  // In the sandbox, tools would not reach the observer.
+  "sandbox: { mode: off }\n";
+const START_MS = 120_000;
+const AWAY_MS = 1_500;
+
+/** Tandem on one machine, with a scratch home and the scripted model. */
+export async function tandemSystem(
+  backend: Backend,
+  stage: CrashTestStage,
+  parts: AsyncDisposableStack,
+): Promise<SystemPlan> {
+  const postgres = backend === "sqlite" ? undefined : parts.use(await startPostgres());
+  const database = await postgres?.createDatabase();
+  const project = join(stage.folder, "project");
+  await mkdir(project);
+  const llm = `llm:\n  claudeCode: { auth: api_key, apiKey: "env:SESSION_KEY", baseUrl: "${stage.modelUrl}" }\n`;
+  const storage = database === undefined ? "" : `storage: { url: "env:TEST_DATABASE" }\n`;
+  await writeFile(join(project, "tandem.yaml"), `${llm}${storage}${SETTINGS}`);
+  const variablesOf = (home: string): Record<string, string> => ({
+    ...stage.clock.variables,
+    PATH: [dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin", stage.mark].join(delimiter),
+    HOME: home,
+    TANDEM_HOME: join(home, ".tandem"),
+    CLAUDE_CONFIG_DIR: join(home, ".claude"),
+    TMPDIR: join(stage.folder, "tmp"),
+    LANG: "C.UTF-8",
+    HTTPS_PROXY: "http://127.0.0.1:9",
+    NO_PROXY: "127.0.0.1",
+    SESSION_KEY: "sk-ant-made-up",
+    ...(database !== undefined && { TEST_DATABASE: database }),
+    ...(process.env["NODE_COMPILE_CACHE"] && { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] }),
+  });
+  await mkdir(join(stage.folder, "tmp"));
+  const first = join(stage.state, "server-1");
+  await mkdir(first, { recursive: true });
+  await run(process.execPath, [TANDEM, "trust"], { cwd: project, env: variablesOf(first) });
+  await seedModels({ project, variables: variablesOf(first) });
+  const apiKey = (): string => readFileSync(join(first, ".tandem", "token"), "utf8").trim();
+  const member = async (name: string, role: ProcessPlan["role"], args: readonly string[]): Promise<ProcessPlan> => {
+    const home = join(stage.state, name);
+    // Trust is stored per home.
+    if (home !== first) await cp(first, home, { recursive: true });
+    const port = await freePort();
+    const path = role === "server" ? "/v1/agents" : "/readyz";
+    return {
+      name,
+      role,
+      command: [process.execPath, TANDEM, "up", "--json", "--no-open", "--port", String(port), ...args],
+      env: variablesOf(home),
+      cwd: project,
+      port,
+      check: () => checkHealth(`http://127.0.0.1:${port}${path}`, role === "server" ? apiKey : () => ""),
+    };
+  };
+  const worker = ["--as", "worker", "--max-sessions", "3"];
+  const processes =
+    backend === "fleet"
+      ? [
+          await member("server-1", "server", ["--as", "server"]),
+          await member("server-2", "server", ["--as", "server"]),
+          await member("worker-1", "worker", worker),
+          await member("worker-2", "worker", worker),
+        ]
+      : [await member("server-1", "server", [])];
+  return {
+    processes,
+    apiKey,
+    environment: "env_local",
+    // Claude Code itself, not the helpers of the server.
+    childPattern: /--input-format/,
+    disk: stage.disk,
+    clock: stage.clock,
+    ...(postgres && { extraFaults: [killDatabase(postgres)] }),
+    startMs: START_MS,
+  };
+}
+
+const killDatabase = (postgres: TestPostgres) => ({
+  kind: "kill-database",
+  description: "kill -9 of the database, then a restart",
+  inject: async (random: { between(least: number, most: number): number }) => {
+    await postgres.kill();
+    await sleep(random.between(0, AWAY_MS));
+    await postgres.start();
+  },
+});
