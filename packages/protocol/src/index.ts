@@ -397,3 +397,4 @@ export {
 } from "./memory/memory-store.ts";
 // The context has its own list, because this file would be too long.
 export * from "./api/context/index.ts";
+export * from "./cassettes/index.ts";

@@ -288,6 +288,8 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     sessions,
     announce: (row) => sessions.announce(row),
     note,
+    rules,
+    permissionMode: settings.permissionMode,
     clock: settings.clock,
   });
   const { deployments, triggers, scheduler } = createDeployments({

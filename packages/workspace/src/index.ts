@@ -12,6 +12,13 @@ export type { Checkpoint, CheckpointStore } from "./checkpoints/checkpoint-store
 export type { FileDiff, TreeDiff } from "./checkpoints/diff-trees.ts";
 export { CloneFailed, cloneRepository, findClone } from "./clone-repository.ts";
 export { diffHunks, diffLines, type LineEdit } from "./diff-lines.ts";
+export {
+  createFolderBundle,
+  diffFolderBundles,
+  restoreFolderBundle,
+  type BundleSide,
+  type FolderBundle,
+} from "./folder-bundle.ts";
 export { COMMAND_FOLDERS, mainFolderOf, readFolderConfig, type FolderConfig } from "./folder-config.ts";
 export { editYaml } from "./edit-yaml.ts";
 export { parseFrontMatter, splitFrontMatter } from "./front-matter.ts";

@@ -94,6 +94,7 @@ export const ENDPOINTS = {
   "sessions.files.delete": "DELETE /v1/sessions/:session_id/files",
   "sessions.checkpoints": "GET /v1/sessions/:session_id/checkpoints",
   "sessions.diff": "GET /v1/sessions/:session_id/diff",
+  "sessions.cassette": "GET /v1/sessions/:session_id/cassette",
   "sessions.rewind": "POST /v1/sessions/:session_id/rewind",
   "sessions.undoRewind": "POST /v1/sessions/:session_id/rewind/undo",
   "sessions.fork": "POST /v1/sessions/:session_id/fork",

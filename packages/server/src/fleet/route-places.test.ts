@@ -22,7 +22,7 @@ test("routes of the session's writer, else of its folder's machine, else of this
 test("routes that need the session's folder", () => {
   expect(namesAt("folder")).toEqual(
     `sessions.resources.add sessions.resources.delete sessions.commands.list sessions.shell.run sessions.files.list sessions.files.search
-    sessions.files.read sessions.files.write sessions.files.move sessions.files.makeFolder sessions.files.delete sessions.checkpoints sessions.diff sessions.rewind sessions.undoRewind
+    sessions.files.read sessions.files.write sessions.files.move sessions.files.makeFolder sessions.files.delete sessions.checkpoints sessions.diff sessions.cassette sessions.rewind sessions.undoRewind
     sessions.fork sessions.worktree.retrieve sessions.worktree.patch sessions.worktree.merge
     sessions.worktree.apply sessions.worktree.remove`.split(/\s+/),
   );

@@ -186,6 +186,7 @@ export class MemoryEngine {
       history: {
         checkpoints: nothing,
         diff: nothing,
+        cassette: nothing,
         rewind: nothing,
         undoRewind: nothing,
         fork: nothing,

@@ -1,4 +1,5 @@
 import type {
+  Cassette,
   ForkParams,
   RewindOutcome,
   RewindParams,
@@ -17,6 +18,8 @@ export interface History {
    * first turn to after the last.
    */
   diff(id: string, query: DiffQuery): Promise<SessionDiff>;
+  /** The session as a cassette: model answers, calls, events and files, for a replay. Works in any state. */
+  cassette(id: string): Promise<Cassette>;
   /** Rewinds files, conversation or both to before a turn. Fails with `conflict` while a turn runs. */
   rewind(id: string, params: RewindParams, by?: string): Promise<RewindOutcome>;
   /** Undoes the last rewind, if no turn followed it. */

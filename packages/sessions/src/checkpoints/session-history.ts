@@ -1,7 +1,9 @@
 import {
   RequestError,
   type AuditNote,
+  type Cassette,
   type ForkParams,
+  type PermissionMode,
   type RewindOutcome,
   type RewindParams,
   type RewindUndoParams,
@@ -17,6 +19,8 @@ import type { EnvironmentCatalogue } from "../resources/environments.ts";
 import type { SessionActors } from "../actor/session-actors.ts";
 import type { SessionMounts } from "../mounts/session-mounts.ts";
 import type { SessionPlaces } from "../resources/session-places.ts";
+import { exportCassette } from "../cassettes/export-cassette.ts";
+import type { Rules } from "../rules/rules.ts";
 import { FilesOfSession } from "./files-of-session.ts";
 import { forkSession } from "./fork-session.ts";
 import type { DiffQuery, History } from "./history.ts";
@@ -38,6 +42,8 @@ interface HistoryDependencies {
   /** A session was created without `create`. */
   announce: (row: SessionRow) => void;
   note: (note: AuditNote) => Promise<void>;
+  rules: Pick<Rules, "list">;
+  permissionMode: PermissionMode | undefined;
   clock: Clock;
 }
 
@@ -78,6 +84,10 @@ export class SessionHistory implements History {
     const row = await this.#row(id);
     const files = await FilesOfSession.open(shelf, row, await readPast(store.events, row.id));
     return files.diff(query);
+  }
+
+  async cassette(id: string): Promise<Cassette> {
+    return exportCassette(this.#parts, await this.#row(id));
   }
 
   async rewind(id: string, params: RewindParams, by = "unknown"): Promise<RewindOutcome> {

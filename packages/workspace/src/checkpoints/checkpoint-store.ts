@@ -13,6 +13,8 @@ import { readFolder, type FolderLimits } from "./read-folder.ts";
 const TAKE_MS = 60_000;
 const READ_MS = 30_000;
 const RESTORE_MS = 300_000;
+const MAX_LIST_BYTES = 64 * 1024 * 1024;
+const MAX_CONTENT_BYTES = 128 * 1024 * 1024;
 const LISTED = 1_000;
 const MANY = 200;
 const REFS = "refs/checkpoints";
@@ -147,6 +149,32 @@ export class CheckpointStore {
       await refuseLoss(folder, wanted);
       await there.#writeOut(index, now.tree, await there.#compose(now.tree, wanted, options), options);
     });
+  }
+
+  /** The files of a checkpoint and the objects that hold them. Links are files, too. */
+  async files({ tree }: Checkpoint): Promise<{ mode: string; blob: string; bytes: number; path: string }[]> {
+    const options = { until: Date.now() + READ_MS, maxBytes: MAX_LIST_BYTES };
+    const listed = await this.#git.text(["ls-tree", "-r", "-l", "-z", tree], options);
+    return listed.split("\0").flatMap((line) => {
+      const [, mode, blob, bytes, path] = /^(\d+) blob ([0-9a-f]+) +(\d+)\t(.+)$/s.exec(line) ?? [];
+      return mode && blob && path ? [{ mode, blob, bytes: Number(bytes), path }] : [];
+    });
+  }
+
+  /** The contents of objects. */
+  async contents(blobs: readonly string[]): Promise<Map<string, Buffer>> {
+    const input = blobs.map((blob) => `${blob}\n`).join("");
+    const args = ["cat-file", "--batch"];
+    const outcome = await this.#git.run(args, { input, until: Date.now() + READ_MS, maxBytes: MAX_CONTENT_BYTES });
+    if (outcome.exitCode !== 0) throw new GitFailed(args, outcome);
+    const contents = new Map<string, Buffer>();
+    for (let at = 0; at < outcome.stdout.length;) {
+      const end = outcome.stdout.indexOf("\n", at);
+      const [blob = "", , size = "0"] = outcome.stdout.toString("utf8", at, end).split(" ");
+      contents.set(blob, outcome.stdout.subarray(end + 1, end + 1 + Number(size)));
+      at = end + Number(size) + 2;
+    }
+    return contents;
   }
 
   async drop(checkpoints: readonly Checkpoint[]): Promise<void> {

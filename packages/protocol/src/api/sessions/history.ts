@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { session } from "./sessions.ts";
 import { count } from "../page.ts";
+import { cassette } from "../../cassettes/cassette.ts";
 
 // The history of a session's files and conversation: diffs, rewind and fork.
 
@@ -133,6 +134,7 @@ export const historyApi = {
     }),
     response: sessionDiff,
   },
+  "sessions.cassette": { response: cassette },
   "sessions.rewind": { body: rewindParams, response: rewindOutcome },
   "sessions.undoRewind": { body: rewindUndoParams, response: rewindOutcome },
   "sessions.fork": { body: forkParams, response: session },

@@ -17,6 +17,14 @@ export const sessionHistoryRoutes: Route[] = [
     handle: ({ engine, params, query }) =>
       engine.history.diff(params.session_id, { ...query, patch: query.patch === "true" }),
   }),
+  jsonRoute("sessions.cassette", {
+    scope: "read",
+    at: "folder",
+    extension: true,
+    summary: "Export a session as a cassette: its model answers, calls, events and files, for a replay",
+    longRunning: true,
+    handle: ({ engine, params }) => engine.history.cassette(params.session_id),
+  }),
   jsonRoute("sessions.rewind", {
     scope: "run",
     at: "folder",

@@ -1,0 +1,60 @@
+import type { SessionEvent } from "../events/session-event.ts";
+import type { CassetteInput } from "./cassette.ts";
+
+/** The input that an event carries into a session, if it carries one. `callOf` names a call by the model's id. */
+export function inputOf(event: SessionEvent, callOf: (eventId: string) => string): CassetteInput | undefined {
+  switch (event.type) {
+    case "user.message": {
+      const { delivery, model, effort, commands } = event.tandem ?? {};
+      return {
+        type: event.type,
+        content: event.content,
+        ...(delivery && { delivery }),
+        ...(model && { model }),
+        ...(effort && { effort }),
+        ...(commands && { commands }),
+      };
+    }
+    case "system.message":
+      return { type: event.type, content: event.content };
+    case "user.interrupt":
+      return { type: event.type };
+    case "user.tool_confirmation": {
+      const { scope, save_for, rule, input, mode } = event.tandem ?? {};
+      return {
+        type: event.type,
+        call: callOf(event.tool_use_id),
+        result: event.result,
+        ...(event.deny_message && { deny_message: event.deny_message }),
+        ...(scope && { scope }),
+        ...(save_for && { save_for }),
+        ...(rule && { rule }),
+        ...(input && { input }),
+        ...(mode && { mode }),
+      };
+    }
+    case "user.custom_tool_result": {
+      // The engine closed the call with the turn; no client sent this.
+      if (event.tandem?.interrupted) return undefined;
+      const { content = [], is_error: failed } = event;
+      return { type: event.type, call: callOf(event.custom_tool_use_id), content, is_error: failed ?? false };
+    }
+    case "session.updated": {
+      const { metadata, agent } = event;
+      if (!metadata && !agent) return undefined;
+      return { type: event.type, ...(metadata && { metadata }), ...(agent && { tools: agent.tools }) };
+    }
+    case "user.tool_result":
+    case "user.define_outcome":
+    case "tandem.shell":
+    case "tandem.rewound":
+    case "tandem.file":
+    case "tandem.compaction":
+    case "tandem.recovered":
+    case "tandem.forked":
+    case "tandem.imported":
+      return { type: "other", event: event.type };
+    default:
+      return undefined;
+  }
+}
