@@ -25,7 +25,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   sessions: ["protocol", "policy", "storage", "queue", "workspace", "sandbox", "claude-code"],
   context: ["protocol", "storage", "queue", "workspace", "runtime", "connectors", "relationships", "metrics"],
   server: ["protocol", "client", "storage", "queue", "runtime", "sessions", "context"],
-  emulator: ["rehearsal", "claude-code", "storage", "sessions", "server"],
+  emulator: ["protocol", "rehearsal", "workspace", "claude-code", "storage", "sessions", "server"],
   "crash-test": ["protocol", "client", "rehearsal", "emulator"],
   tandem: LIBRARIES,
   cli: [...LIBRARIES, "tandem", "client", "rehearsal", "emulator", "crash-test"],

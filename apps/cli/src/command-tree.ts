@@ -89,6 +89,10 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, CommandEn
       description: "Start a new session with the history of another.",
       load: async () => ({ register: (await import("./commands/sessions/history.ts")).registerFork }),
     },
+    cassettes: {
+      description: "Export sessions as cassettes and replay them without a model.",
+      load: () => import("./commands/sessions/cassettes.ts"),
+    },
     stop: {
       description: "Interrupt a session, or stop everything at once.",
       load: () => import("./commands/server/stop.ts"),

@@ -1,19 +1,15 @@
 import { join } from "node:path";
-import { findExecutable, openConversation, ProcessLedger, type Conversation } from "@tandem/claude-code";
+import { openConversation, type Conversation } from "@tandem/claude-code";
 import { emulatedConversations } from "@tandem/claude-code/emulated";
 import type { Rehearsal } from "@tandem/rehearsal";
 import { createLogger, createToken, startServer, type RunningServer } from "@tandem/server";
-import { createEngine, sleep, type Engine, type EngineSettings, type MovableClock } from "@tandem/sessions";
+import { createEngine, sleep, type Engine, type MovableClock } from "@tandem/sessions";
 import { openStore, type Store } from "@tandem/storage";
 import { builtinTools } from "./builtin-tools.ts";
+import { engineSettings, KEY } from "./engine-settings.ts";
 import type { ToolScript } from "./tool-script.ts";
 import type { Faults } from "./faults.ts";
 import { postWithFaults } from "./post-with-faults.ts";
-
-/** Sessions of a killed server are continued after this time. */
-const LEASE_MS = 1_000;
-const DEADLINE_MS = 60_000;
-const KEY = "sk-ant-emulated";
 
 export interface EmulatedServerSettings {
   /** Holds the store and the state of all servers of an emulator. */
@@ -52,7 +48,16 @@ export class EmulatedServer {
   static async start(settings: EmulatedServerSettings, apiKey?: string): Promise<EmulatedServer> {
     const store = await openStore(join(settings.root, "emulator.db"));
     const logger = createLogger({ destination: { write: () => undefined } });
-    const given = engineSettings(settings);
+    const { tools, clock, faults, model } = settings;
+    const emulated = emulatedConversations({
+      model: { url: model.url, key: KEY },
+      runBuiltinTool: builtinTools(tools),
+      sleep: (ms, signal) => sleep(clock, ms, { signal }),
+    });
+    const given = {
+      ...engineSettings({ ...settings, openConversation: settings.claudeCode ? openConversation : emulated }),
+      postWebhook: postWithFaults(faults),
+    };
     const conversations = new Set<Conversation>();
     const engine = await createEngine(store, {
       ...given,
@@ -91,47 +96,3 @@ export class EmulatedServer {
     await Promise.all([...this.#conversations].map((conversation) => conversation.close("lost")));
   }
 }
-
-function engineSettings({
-  root,
-  folder,
-  model,
-  clock,
-  faults,
-  tools,
-  claudeCode,
-}: EmulatedServerSettings): EngineSettings {
-  const stateFolder = join(root, "state");
-  const ledger = new ProcessLedger(join(stateFolder, "processes"));
-  const emulated = emulatedConversations({
-    model: { url: model.url, key: KEY },
-    runBuiltinTool: builtinTools(tools),
-    sleep: (ms, signal) => sleep(clock, ms, { signal }),
-  });
-  return {
-    executable: claudeCode ? findExecutable(undefined) : "",
-    openConversation: claudeCode ? openConversation : emulated,
-    credential: async () => ({ type: "api_key", key: KEY, baseUrl: model.url }),
-    hostVariables: { PATH: process.env["PATH"] ?? "", HOME: join(root, "home"), NO_PROXY: "127.0.0.1" },
-    stateFolder,
-    deadlines: { spawn: DEADLINE_MS, init: DEADLINE_MS, firstByte: DEADLINE_MS, idle: DEADLINE_MS, exit: 2_000 },
-    idle: DEADLINE_MS,
-    recovery: "resume",
-    leaseTtl: LEASE_MS,
-    holder: `emulator (pid ${process.pid})`,
-    mcpTimeout: 10_000,
-    roots: [folder],
-    models: async () => MODELS,
-    sweep: () => ledger.sweep(),
-    clock,
-    sandbox: { mode: claudeCode ? "auto" : "off" },
-    postWebhook: postWithFaults(faults),
-    log: { warn: () => undefined },
-  };
-}
-
-const MODELS = [
-  { id: "claude-opus-5-5", name: "Opus 5.5", aliases: ["opus"] },
-  { id: "claude-sonnet-5-5", name: "Sonnet 5.5", aliases: ["sonnet"] },
-  { id: "claude-haiku-5-5", name: "Haiku 5.5", aliases: ["haiku"] },
-];

@@ -58,6 +58,7 @@ export function createServerClient(server: ServerConnection): SessionsClient {
           params: { session_id: id },
           query: { ...query, patch: patch === undefined ? undefined : patch ? "true" : "false" },
         }),
+      cassette: (id) => api.call("sessions.cassette", { params: { session_id: id } }),
       rewind: (id, body) => api.call("sessions.rewind", { params: { session_id: id }, body }),
       undoRewind: (id, body) => api.call("sessions.undoRewind", { params: { session_id: id }, body }),
       fork: (id, body) => api.call("sessions.fork", { params: { session_id: id }, body }),

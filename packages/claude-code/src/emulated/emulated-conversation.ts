@@ -22,7 +22,7 @@ import { untoldAnswers } from "../session/untold-answers.ts";
 import { askModel, type ModelAnswer } from "./ask-model.ts";
 import { causeOf, planLimitOf } from "./model-failure.ts";
 import { offeredTools } from "./offered-tools.ts";
-import { ToolRunner, type RunBuiltinTool, type ToolAnswer, type ToolRequest } from "./run-tool.ts";
+import { ToolRunner, type DescribeDenial, type RunBuiltinTool, type ToolAnswer, type ToolRequest } from "./run-tool.ts";
 import { sdkMessage } from "./sdk-message.ts";
 import { ModelFailure } from "./stream-model.ts";
 import { TranscriptLog } from "./transcript-log.ts";
@@ -31,6 +31,7 @@ export interface EmulatedParts {
   /** The Messages API that answers. */
   model: { url: string; key: string };
   runBuiltinTool: RunBuiltinTool;
+  describeDenial?: DescribeDenial;
   /** Waits before a failed request is repeated. */
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 }
@@ -79,7 +80,12 @@ class EmulatedConversation implements Conversation {
     this.#transcript = new TranscriptLog(transcripts);
     const names = toolNames(setup);
     this.#gate = new Gate(setup, host, names, () => this.#transcript.flush());
-    this.#tools = new ToolRunner(setup, { gate: this.#gate, names, runBuiltin: parts.runBuiltinTool });
+    this.#tools = new ToolRunner(setup, {
+      gate: this.#gate,
+      names,
+      runBuiltin: parts.runBuiltinTool,
+      describeDenial: parts.describeDenial,
+    });
     this.#translator = new Translator({
       newEventId: () => newId("event"),
       threadIdOf: (id) => threadId(setup.id, id),

@@ -1,3 +1,3 @@
 /** Conversations without a process, for tests of programs that use sessions. */
 export { emulatedConversations, type EmulatedParts } from "./emulated-conversation.ts";
-export type { RunBuiltinTool } from "./run-tool.ts";
+export type { DescribeDenial, RunBuiltinTool } from "./run-tool.ts";

@@ -22,6 +22,7 @@ export function planLimitOf({ headers }: ModelFailure): SDKRateLimitInfo | undef
 
 /** The wait before the next attempt; undefined if there is none. */
 export function retryDelay(failure: ModelFailure, attempt: number): number | undefined {
+  if (failure.headers.get("x-should-retry") === "false") return undefined;
   if (attempt > MAX_RETRIES || !RETRIED.has(failure.status) || planLimitOf(failure)) return undefined;
   const asked = Number(failure.headers.get("retry-after")) * 1_000;
   return asked > 0 ? asked : Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempt - 1));

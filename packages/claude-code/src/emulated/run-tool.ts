@@ -22,7 +22,10 @@ export interface ToolAnswer {
 /** Runs Claude Code's built-in tools, or acts as if. `folder` is the session's. */
 export type RunBuiltinTool = (
   call: ToolRequest & { folder: string; signal: AbortSignal },
-) => Promise<{ text: string; isError?: boolean; details?: unknown }>;
+) => Promise<{ text: string; isError?: boolean; details?: unknown } | ToolAnswer>;
+
+/** The text of a denied call's result. Claude Code has its own text for tools that it does not have. */
+export type DescribeDenial = (call: ToolRequest, reason: string) => string;
 
 const decision = z.object({
   hookSpecificOutput: z.object({
@@ -40,12 +43,17 @@ export class ToolRunner {
   readonly #gate: Gate;
   readonly #names: ToolNames;
   readonly #runBuiltin: RunBuiltinTool;
+  readonly #describeDenial: DescribeDenial;
 
-  constructor(setup: ConversationSetup, parts: { gate: Gate; names: ToolNames; runBuiltin: RunBuiltinTool }) {
+  constructor(
+    setup: ConversationSetup,
+    parts: { gate: Gate; names: ToolNames; runBuiltin: RunBuiltinTool; describeDenial?: DescribeDenial | undefined },
+  ) {
     this.#setup = setup;
     this.#gate = parts.gate;
     this.#names = parts.names;
     this.#runBuiltin = parts.runBuiltin;
+    this.#describeDenial = parts.describeDenial ?? ((_call, reason) => reason);
   }
 
   async run(call: ToolRequest, signal: AbortSignal): Promise<ToolAnswer> {
@@ -53,7 +61,9 @@ export class ToolRunner {
     const answer = await this.#gate.beforeTool({ ...hook, hook_event_name: "PreToolUse" }, call.id, { signal });
     const { permissionDecision, permissionDecisionReason, updatedInput, additionalContext } =
       decision.parse(answer).hookSpecificOutput;
-    if (permissionDecision === "deny") return failed(permissionDecisionReason ?? "The call was denied.");
+    if (permissionDecision === "deny") {
+      return failed(this.#describeDenial(call, permissionDecisionReason ?? "The call was denied."));
+    }
     const result = await this.#runAllowed({ ...call, input: updatedInput ?? call.input }, signal);
     const told = [additionalContext, await this.#after(call, result, signal)];
     return { ...result, content: [...result.content, ...told.flatMap((text) => (text ? [textBlock(text)] : []))] };
@@ -75,15 +85,10 @@ export class ToolRunner {
             isError: false,
           };
         case "builtin": {
-          const {
-            text,
-            isError = false,
-            details,
-          } = await this.#runBuiltin({
-            ...call,
-            folder: this.#setup.folder,
-            signal,
-          });
+          const running = this.#runBuiltin({ ...call, folder: this.#setup.folder, signal });
+          const result = await Promise.race([running, untilAborted(signal)]);
+          if ("content" in result) return result;
+          const { text, isError = false, details } = result;
           return { content: [textBlock(text)], isError, details };
         }
       }
@@ -131,6 +136,14 @@ export class ToolRunner {
     return { session_id, cwd, transcript_path: "", tool_name: name, tool_input: input, tool_use_id: id };
   }
 }
+
+/** An interrupt does not wait for a tool that ignores the signal. */
+const untilAborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_resolve, reject) => {
+    const stop = (): void => reject(new Error("The turn was interrupted."));
+    if (signal.aborted) return stop();
+    signal.addEventListener("abort", stop, { once: true });
+  });
 
 const textBlock = (text: string) => ({ type: "text" as const, text });
 

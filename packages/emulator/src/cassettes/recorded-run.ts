@@ -1,0 +1,214 @@
+import type { DescribeDenial, RunBuiltinTool } from "@tandem/claude-code/emulated";
+import {
+  QUESTION_TOOL,
+  type CassetteBlock,
+  type CassetteInput,
+  type CassetteStep,
+  type CassetteStepOf,
+} from "@tandem/protocol";
+import {
+  cutConnection,
+  fail,
+  stallBeforeFirstByte,
+  stallMidStream,
+  type ModelRequest,
+  type Reply,
+} from "@tandem/rehearsal";
+import { z } from "zod";
+
+type ModelStep = CassetteStepOf<"model">;
+type Call = CassetteStepOf<"call">;
+
+/** A tool result as a request has it. */
+interface SentResult {
+  text: string;
+  isError: boolean;
+}
+
+/**
+ * Plays the model, and without a process the tools, of a recorded run. An answer or a result is given only after the inputs
+ * that came before it.
+ */
+export class RecordedRun {
+  readonly #steps: readonly CassetteStep[];
+  readonly #models: readonly ModelStep[];
+  readonly #calls: ReadonlyMap<string, Call>;
+  readonly #sent = new Set<number>();
+  readonly #started = new Set<string>();
+  readonly #requests: Map<string, SentResult>[] = [];
+  #received = 0;
+  #streamed = 0;
+  #changed = Promise.withResolvers<void>();
+
+  constructor(steps: readonly CassetteStep[]) {
+    this.#steps = steps;
+    this.#models = steps.filter((step) => step.kind === "model");
+    this.#calls = new Map(steps.flatMap((step) => (step.kind === "call" ? [[step.id, step]] : [])));
+  }
+
+  /** Resolves at the next request, start of a tool, or input. */
+  get changed(): Promise<void> {
+    return this.#changed.promise;
+  }
+
+  /** How many requests the model got. */
+  get requests(): number {
+    return this.#requests.length;
+  }
+
+  /** The tool results that a request had, by call. */
+  resultsIn(request: number): ReadonlyMap<string, SentResult> | undefined {
+    return this.#requests[request];
+  }
+
+  hasStarted(call: string): boolean {
+    return this.#started.has(call);
+  }
+
+  /** The input was accepted. */
+  inputSent(step: number): void {
+    this.#sent.add(step);
+    this.#notify();
+  }
+
+  /** The conversation got a message. */
+  messageReceived(): void {
+    this.#received += 1;
+    this.#notify();
+  }
+
+  /** The model's answer goes on by this many characters. */
+  textStreamed(characters: number): void {
+    this.#streamed += characters;
+    this.#notify();
+  }
+
+  /** How many characters of the present answer have arrived. */
+  get streamed(): number {
+    return this.#streamed;
+  }
+
+  /** A script of the rehearsal. More requests than recorded get no reply. */
+  readonly script = async (request: ModelRequest): Promise<Reply | undefined> => {
+    const step = this.#models[this.#requests.length];
+    const results = request.toolResults.map(({ toolUseId, text, isError }) => [toolUseId, { text, isError }] as const);
+    this.#requests.push(new Map(results));
+    this.#streamed = 0;
+    this.#notify();
+    if (!step) return undefined;
+    const messages = this.#inputsOf(step).filter(({ event, during }) => isMessage(event) && during === "answer");
+    if (messages.length > 0) await this.#untilReceived(messages.at(-1)!.step);
+    return replyOf(step, request);
+  };
+
+  readonly runBuiltinTool: RunBuiltinTool = async ({ id }) => {
+    this.#started.add(id);
+    this.#notify();
+    const call = this.#calls.get(id);
+    // Until the turn is interrupted.
+    if (!call?.result || call.result.interrupted !== undefined) return new Promise<never>(() => undefined);
+    await this.#until(() => this.#inputsBefore(call).every(({ step }) => this.#sent.has(step)));
+    await this.#untilReceived(call.step);
+    return { content: call.result.content, isError: call.result.is_error };
+  };
+
+  readonly describeDenial: DescribeDenial = ({ id }, reason) => {
+    const [block] = this.#calls.get(id)?.result?.content ?? [];
+    const text = typeof block?.["text"] === "string" ? block["text"] : "";
+    // Claude Code answers calls of tools that it does not have by itself.
+    return text.startsWith("<tool_use_error>") ? text : reason;
+  };
+
+  /** The inputs between a model request and the next. */
+  #inputsOf(model: ModelStep): CassetteStepOf<"input">[] {
+    const rest = this.#steps.slice(model.step);
+    const end = rest.findIndex(({ kind }) => kind === "model" || kind === "idle");
+    return rest.slice(0, end === -1 ? undefined : end).filter((step) => step.kind === "input");
+  }
+
+  #inputsBefore(call: Call): CassetteStepOf<"input">[] {
+    const model = this.#models.findLast(({ step }) => step < call.step);
+    const inputs = model ? this.#inputsOf(model) : [];
+    return inputs.filter(({ event, after = [] }) => !isMessage(event) && !after.includes(call.id));
+  }
+
+  /** Waits for the messages before a step. A message that steers a turn is logged late, so that its place says little. */
+  #untilReceived(step: number): Promise<void> {
+    const messages = this.#steps.filter((each) => each.kind === "input" && each.step <= step && isMessage(each.event));
+    return this.#until(() => this.#received >= messages.length);
+  }
+
+  async #until(isTrue: () => boolean): Promise<void> {
+    while (!isTrue()) await this.#changed.promise;
+  }
+
+  #notify(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
+  }
+}
+
+const isMessage = ({ type }: CassetteInput): boolean => type === "user.message";
+
+const textBlock = z.object({ type: z.literal("text"), text: z.string() });
+const replyBlock = z.discriminatedUnion("type", [
+  textBlock,
+  z.object({ type: z.literal("thinking"), thinking: z.string(), signature: z.string() }),
+  z.object({ type: z.literal("redacted_thinking"), data: z.string() }),
+  z.object({
+    type: z.literal("tool_use"),
+    id: z.string(),
+    name: z.string(),
+    server: z.string().optional(),
+    input: z.record(z.string(), z.unknown()),
+  }),
+]);
+const stopReason = z.enum(["end_turn", "max_tokens", "stop_sequence", "tool_use", "pause_turn", "refusal"]);
+
+function replyOf({ answer }: ModelStep, request: ModelRequest): Reply {
+  switch (answer?.type) {
+    case undefined:
+      return stallBeforeFirstByte();
+    case "interrupted": {
+      const text = answer.content.map((block) => textBlock.safeParse(block).data?.text ?? "").join("");
+      return text === "" ? stallBeforeFirstByte() : stallMidStream(text);
+    }
+    case "error": {
+      if (answer.status === null && answer.retried) return cutConnection();
+      const status = answer.status ?? STATUS_OF[answer.reason] ?? 500;
+      return fail(status, answer.retried ? {} : { headers: { "x-should-retry": "false" } });
+    }
+    case "message": {
+      const { cache_write_5m_tokens: short, cache_write_1h_tokens: long, ...usage } = answer.usage;
+      const cache = { ephemeral_5m_input_tokens: short ?? 0, ephemeral_1h_input_tokens: long ?? 0 };
+      return {
+        type: "message",
+        content: answer.content.map((block) => wireBlock(block, request)),
+        options: {
+          usage: { ...usage, ...((short ?? long) !== undefined && { cache_creation: cache }) },
+          stopReason: stopReason.parse(answer.stop_reason),
+          ...(answer.model !== null && { model: answer.model }),
+        },
+      };
+    }
+  }
+}
+
+/** Statuses that lead to the error of a session. */
+const STATUS_OF: Readonly<Record<string, number>> = {
+  model_overloaded_error: 529,
+  model_rate_limited_error: 429,
+  billing_error: 402,
+};
+
+function wireBlock(block: CassetteBlock, { toolNames }: ModelRequest) {
+  const parsed = replyBlock.parse(block);
+  if (parsed.type !== "tool_use") return parsed;
+  const { server, ...rest } = parsed;
+  if (server !== undefined) return { ...rest, name: `mcp__${server}__${rest.name}` };
+  if (rest.name === QUESTION_TOOL) return { ...rest, name: "AskUserQuestion" };
+  if (toolNames.includes(rest.name)) return rest;
+  // Custom tools are on a server of our own.
+  const wire = toolNames.find((name) => name.startsWith("mcp__") && name.endsWith(`__${rest.name}`));
+  return { ...rest, name: wire ?? rest.name };
+}

@@ -1,0 +1,228 @@
+import {
+  approvalAnswer,
+  clientEvent,
+  findDivergence,
+  markFolder,
+  RequestError,
+  sessionUpdateParams,
+  stepsOf,
+  unmarkFolder,
+  type Cassette,
+  type CassetteStep,
+  type CassetteStepOf,
+  type ClientEvent,
+  type Divergence,
+  type LoggedEvent,
+  type ReplayMode,
+} from "@tandem/protocol";
+import { setTimeout as delay } from "node:timers/promises";
+import type { ReplayStage } from "./replay-stage.ts";
+
+type Input = CassetteStepOf<"input">;
+
+/** The name of the sender in the log of a replay. */
+const SENDER = "replay";
+
+export interface DriverOptions {
+  mode: ReplayMode;
+  /** A run in which nothing happens for this time has diverged. */
+  stallMs: number;
+  signal?: AbortSignal | undefined;
+}
+
+/** Sends the recorded inputs at their places. Returns when the run has ended as recorded, differs, or stalls. */
+export class ReplayDriver {
+  readonly #stage: ReplayStage;
+  readonly #recorded: readonly CassetteStep[];
+  readonly #options: DriverOptions;
+  readonly #events: LoggedEvent[] = [];
+  #changed = Promise.withResolvers<void>();
+
+  constructor(stage: ReplayStage, { steps }: Cassette, options: DriverOptions) {
+    this.#stage = stage;
+    this.#recorded = steps;
+    this.#options = options;
+  }
+
+  /** Returns the input that the engine refused, if it did. */
+  async drive(): Promise<Divergence | undefined> {
+    const { engine, session, folder } = this.#stage;
+    const { mode } = this.#options;
+    using watching = this.#watch();
+    const inputs = unmarkFolder(this.#recorded, folder).filter((step) => step.kind === "input");
+    for (;;) {
+      const changed = Promise.race([this.#changed.promise, this.#stage.run.changed]);
+      const run = stepsOf(markFolder(this.#events, folder));
+      if (findDivergence(this.#recorded, run, { mode, isRunning: true })) return undefined;
+      const next = inputs.findIndex(
+        (input, index) => this.#mayPrecede(inputs.slice(0, index), input) && this.#isReady(input, run),
+      );
+      const [input] = next === -1 ? [] : inputs.splice(next, 1);
+      if (input) {
+        const refused = await this.#send(engine, session.id, input);
+        if (refused !== undefined) return refusedInput(input, refused);
+        this.#stage.run.inputSent(input.step);
+        continue;
+      }
+      if (inputs.length === 0 && !findDivergence(this.#recorded, run, { mode })) return undefined;
+      const isStalled = await Promise.race([
+        changed,
+        delay(this.#options.stallMs, "stalled", { signal: watching.signal }),
+      ]);
+      this.#options.signal?.throwIfAborted();
+      if (isStalled === "stalled") return undefined;
+    }
+  }
+
+  #watch(): Disposable & { signal: AbortSignal } {
+    const { engine, session } = this.#stage;
+    const stop = new AbortController();
+    const signal = AbortSignal.any([stop.signal, ...(this.#options.signal ? [this.#options.signal] : [])]);
+    const follow = async (): Promise<void> => {
+      for await (const batch of engine.sessions.follow(session.id as never, 0, signal)) {
+        this.#events.push(...batch);
+        this.#notify();
+      }
+    };
+    follow().catch(() => this.#notify());
+    return { signal, [Symbol.dispose]: () => stop.abort() };
+  }
+
+  #notify(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
+  }
+
+  /** Real Claude Code asks about parallel calls in an order of its own. */
+  #mayPrecede(earlier: readonly Input[], input: Input): boolean {
+    if (earlier.length === 0) return true;
+    return this.#options.mode === "real_tools" && [...earlier, input].every(({ event }) => "call" in event);
+  }
+
+  #isReady({ step, event, during, after = [] }: Input, run: readonly CassetteStep[]): boolean {
+    const { run: recorded } = this.#stage;
+    const isReal = this.#options.mode === "real_tools";
+    const before = this.#recorded.slice(0, step - 1);
+    const count = (steps: readonly CassetteStep[], kind: CassetteStep["kind"]) =>
+      steps.filter((each) => each.kind === kind && !("waiting_for" in each && each.waiting_for)).length;
+    if (during === undefined) return count(run, "idle") >= count(before, "idle");
+    const models = count(before, "model");
+    const isAnswered = run.filter((each) => each.kind === "model" && each.answer !== null).length >= models;
+    const calls = new Map(run.flatMap((each) => (each.kind === "call" ? [[each.id, each]] : [])));
+    const isAfter = after.every((id) => calls.get(id)?.result);
+    switch (event.type) {
+      case "user.message":
+        return during === "answer" ? recorded.requests >= models : isAnswered;
+      case "user.tool_confirmation":
+      case "user.custom_tool_result":
+        return this.#waitingCall(event.call) !== undefined && (isReal || isAfter);
+      case "user.interrupt": {
+        if (during === "answer") return recorded.requests >= models && recorded.streamed >= this.#textBefore(step);
+        const cut = this.#recorded.flatMap((each) =>
+          each.kind === "call" &&
+          each.step > step &&
+          each.result?.interrupted &&
+          models === modelsBefore(this.#recorded, each.step)
+            ? [each]
+            : [],
+        );
+        return (
+          isAnswered &&
+          isAfter &&
+          cut.every(({ id, permission }) => {
+            if (permission === "ask" && !this.#isConfirmed(id)) return this.#waitingCall(id) !== undefined;
+            return isReal ? calls.has(id) : recorded.hasStarted(id);
+          })
+        );
+      }
+      default:
+        return isAnswered && isAfter;
+    }
+  }
+
+  /** The length of the text that the interrupted answer had. */
+  #textBefore(step: number): number {
+    const model = this.#recorded.slice(0, step).findLast((each) => each.kind === "model");
+    const content = model?.answer?.type === "interrupted" ? model.answer.content : [];
+    const texts = content.map(({ text }) => (typeof text === "string" ? text : ""));
+    return unmarkFolder(texts, this.#stage.folder).join("").length;
+  }
+
+  #isConfirmed(call: string): boolean {
+    return this.#recorded.some((each) => each.kind === "input" && "call" in each.event && each.event.call === call);
+  }
+
+  /** The id of the event of a call that waits for an answer. */
+  #waitingCall(call: string): string | undefined {
+    const idle = this.#events.findLast(({ event }) => event.type === "session.status_idle")?.event;
+    if (idle?.type !== "session.status_idle" || idle.stop_reason.type !== "requires_action") return undefined;
+    const use = this.#eventOf(call);
+    return use !== undefined && idle.stop_reason.event_ids.some((id) => id === use) ? use : undefined;
+  }
+
+  #eventOf(call: string): string | undefined {
+    return this.#events.findLast(({ event }) => "tandem" in event && callOf(event) === call)?.event.id;
+  }
+
+  /** Returns the reason if the engine refuses the input. */
+  async #send(engine: ReplayStage["engine"], id: string, { event }: Input): Promise<string | undefined> {
+    const send = (given: unknown): Promise<unknown> =>
+      engine.sessions.send(id, [clientEvent.parse(given) satisfies ClientEvent], SENDER);
+    try {
+      switch (event.type) {
+        case "user.message": {
+          const { type, content, ...tandem } = event;
+          await send({ type, content, ...(Object.keys(tandem).length > 0 && { tandem }) });
+          return undefined;
+        }
+        case "user.tool_confirmation": {
+          const { type: _type, call, deny_message: message, ...answer } = event;
+          const given = approvalAnswer.parse({ ...answer, ...(message !== undefined && { message }) });
+          await engine.approvals.answer(this.#waitingCall(call) ?? "", given, SENDER, true);
+          return undefined;
+        }
+        case "user.custom_tool_result": {
+          const { call, ...result } = event;
+          await send({ ...result, custom_tool_use_id: this.#waitingCall(call) });
+          return undefined;
+        }
+        case "session.updated": {
+          const { metadata, tools } = event;
+          const params = { ...(metadata && { metadata }), ...(tools && { agent: { tools } }) };
+          await engine.sessions.update(id, sessionUpdateParams.parse(params), SENDER);
+          return undefined;
+        }
+        case "system.message":
+        case "user.interrupt":
+          await send(event);
+          return undefined;
+        case "other":
+          return `A replay has no ${event.event}.`;
+      }
+    } catch (error) {
+      if (error instanceof RequestError) return error.message;
+      throw error;
+    }
+  }
+}
+
+const modelsBefore = (steps: readonly CassetteStep[], step: number): number =>
+  steps.filter((each) => each.kind === "model" && each.step < step).length;
+
+function callOf(event: LoggedEvent["event"]): string | undefined {
+  switch (event.type) {
+    case "agent.tool_use":
+    case "agent.mcp_tool_use":
+    case "agent.custom_tool_use":
+      return event.tandem.tool_use_id;
+    default:
+      return undefined;
+  }
+}
+
+const refusedInput = ({ step, event }: Input, reason: string): Divergence => ({
+  step,
+  kind: "input",
+  expected: { kind: "input", event },
+  actual: { kind: "input", event, refused: reason },
+});
