@@ -163,8 +163,10 @@ export interface EventRange {
 
 /** Client input that no turn has taken yet. Putting needs no lease. */
 export interface Inbox {
-  /** Atomic. */
-  put(session: SessionId, events: readonly SessionEvent[]): Promise<void>;
+  /** Atomic. With `after`, a `RequestError("conflict")` if anything was put since that `position`. */
+  put(session: SessionId, events: readonly SessionEvent[], options?: { after?: number }): Promise<void>;
+  /** Increases with each put. */
+  position(session: SessionId): Promise<number>;
   /** Waiting input in order of arrival. */
   list(session: SessionId): Promise<SessionEvent[]>;
   /** Sessions with waiting input. */

@@ -105,3 +105,23 @@ test("the log after the races is consistent", async () => {
     expect(seqs).toEqual(seqs.map((_, index) => index + 1));
   }
 });
+
+test("of two different answers at the same time, one is refused and not in the log", async () => {
+  const session = await engine.reuse();
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const file = `twice-${round}.txt`;
+    stage.rehearsal.use([toolUse("Bash", { command: `touch ${file}` }), always(text("Done."))]);
+    const head = await engine.engine.sessions.head(session.id);
+    await engine.say(session, `Round ${round}.`);
+    await engine.until(session, waitsFor(1), head);
+    const [asked] = await pendingOf(engine, session);
+    const confirm = (result: "allow" | "deny") =>
+      engine.engine.sessions.send(session.id, [{ type: "user.tool_confirmation", tool_use_id: asked!.id, result }]);
+    const outcomes = await Promise.allSettled([confirm("allow"), confirm("deny")]);
+    await engine.until(session, isOver, head);
+    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+    const events = await logOf(session, head);
+    expect(events.filter(({ type }) => type === "user.tool_confirmation")).toHaveLength(1);
+    expect(existsSync(join(stage.folder, file))).toBe(outcomes[0].status === "fulfilled");
+  }
+});

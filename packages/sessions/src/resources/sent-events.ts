@@ -127,6 +127,8 @@ export class SentEvents {
         `${place.replace(/\.\w+$/, ".tandem")}: answer with more than yes or no at POST /v1/approvals/${id}`,
       );
     }
+    // Read the queue before the log: an answer moved between the two reads is then seen twice, never missed.
+    const queued = await this.#parts.store.inbox.list(row.id);
     const turn = await readOpenTurn(this.#parts.store.events, row.id);
     const call = waitingCalls(turn).find(({ use }) => use.id === id);
     if (!call || expectedAnswer(call) !== event.type) {
@@ -140,9 +142,7 @@ export class SentEvents {
       throw invalid(`${place.replace(/\.\w+$/, ".session_thread_id")}: the call ${id} is not of the thread ${thread}`);
     }
     if (custom && !event.is_error && isApproval(call)) readAnswers(call.use.input, event.content ?? []);
-    const answers = [...all, ...(await this.#parts.store.inbox.list(row.id))].filter(
-      (other) => other.type === event.type && answersCall(other, id),
-    );
+    const answers = [...all, ...queued].filter((other) => other.type === event.type && answersCall(other, id));
     if (answers.length > 1) throw invalid(`${place}: the call ${id} has been answered already`);
   }
 }
@@ -176,7 +176,7 @@ export function inQueueOrder(events: readonly SessionEvent[]): SessionEvent[] {
   return order;
 }
 
-const isAnswer = (event: ClientEvent): boolean => ANSWERS.includes(event.type);
+export const isAnswer = (event: ClientEvent): boolean => ANSWERS.includes(event.type);
 
 const isSameAnswer = (event: ClientEvent, other: SessionEvent): boolean =>
   Object.entries(event).every(([key, value]) => isDeepStrictEqual(value, Reflect.get(other, key)));

@@ -28,7 +28,7 @@ import { SessionCreator, type SessionCreatorDependencies } from "./session-creat
 import { SessionFolderService } from "./session-folder-service.ts";
 import { sentBy } from "./sent-by.ts";
 import type { RetriedSend, RunOfDeployment, SessionFolder, Sessions, UseSessionId } from "./sessions.ts";
-import { inQueueOrder, SentEvents } from "./sent-events.ts";
+import { inQueueOrder, isAnswer, SentEvents } from "./sent-events.ts";
 import { sessionView, threadView } from "../log/session-view.ts";
 import type { WorkQueue } from "../work/work-queue.ts";
 
@@ -156,6 +156,8 @@ export class SessionService implements Sessions {
     const row = await this.#open(id);
     const ids = retry?.ids ?? [];
     const sent = retry?.isResumed ? await this.#sent.sentBefore(row, ids) : undefined;
+    // An answer counts only if no other one has come since it was checked.
+    const after = events.some(isAnswer) ? await this.#dependencies.store.inbox.position(row.id) : undefined;
     const given = sent ?? (await this.#sent.answeredBefore(row, events));
     if (given) return given.map(servedEvent);
     const waiting = (await this.#sent.check(row, events)).map((event, index) =>
@@ -163,14 +165,14 @@ export class SessionService implements Sessions {
     );
     await this.#dependencies.actors.claim(row.id);
     try {
-      await this.#dependencies.store.inbox.put(row.id, inQueueOrder(waiting));
+      await this.#dependencies.store.inbox.put(row.id, inQueueOrder(waiting), after === undefined ? {} : { after });
     } catch (error) {
+      if (!(error instanceof RequestError) || error.code !== "conflict") throw error;
       // A try that counted as dead was only slow.
-      const slow =
-        retry && error instanceof RequestError && error.code === "conflict"
-          ? await this.#sent.sentBefore(row, ids)
-          : undefined;
+      const slow = retry && (await this.#sent.sentBefore(row, ids));
       if (slow) return slow.map(servedEvent);
+      const isStale = after !== undefined && (await this.#dependencies.store.inbox.position(row.id)) !== after;
+      if (isStale) return this.send(id, events, by, retry);
       throw error;
     }
     if (!events.every(isWorkerResult)) await this.#dependencies.work.request(row);

@@ -38,6 +38,7 @@ export const BEHAVIOURS = [
   // The inbox
   { id: "inbox.order", title: "Waiting input is listed in order of arrival, together with its sessions" },
   { id: "inbox.none-or-all", title: "A put is atomic, and rejected for an unknown session" },
+  { id: "inbox.after", title: "Of two puts after the same position, one is refused" },
   { id: "inbox.taken", title: "An append removes the inbox entries it consumes only if it succeeds" },
   { id: "inbox.on-put", title: "Listeners are called for each put of this and other processes" },
 

@@ -31,6 +31,19 @@ export const verifyInbox: Record<Extract<BehaviourId, `inbox.${string}`>, Verify
     await expect(stage.store.inbox.put(newId("session"), [sent("a")])).rejects.toMatchObject({ code: "not_found" });
   },
 
+  "inbox.after": async (stage) => {
+    const { session } = await stage.session();
+    const after = await stage.store.inbox.position(session);
+    const both = [sent("a"), sent("b")].map((event, index) =>
+      (index === 0 ? stage.store : stage.other).inbox.put(session, [event], { after }),
+    );
+    const outcomes = await Promise.allSettled(both);
+    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+    expect(outcomes.find(({ status }) => status === "rejected")).toMatchObject({ reason: { code: "conflict" } });
+    expect(await stage.other.inbox.list(session)).toHaveLength(1);
+    expect(await stage.other.inbox.position(session)).toBe(after + 1);
+  },
+
   "inbox.taken": async (stage) => {
     const { session, ...lease } = await stage.session();
     const [a, b] = [sent("a"), sent("b")];

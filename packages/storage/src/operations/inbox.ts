@@ -18,17 +18,22 @@ export const inboxRows = (
 interface PutArgs {
   session: string;
   entries: readonly InboxEntry[];
+  /** Refused unless this is the last position. */
+  after?: number;
 }
 
 /** Returns the position of the last entry. */
 export const putIntoInbox = operation("inbox.put", put, { single: putInOneStatement });
 
-function* put({ session, entries }: PutArgs): Work<number> {
+function* put({ session, entries, after }: PutArgs): Work<number> {
   // Updating the row locks it: concurrent puts to one session are serialised.
   const log = yield* one(sql<{ number: number; inbox_seq: number; now: number }>`
     update log set inbox_seq = inbox_seq + ${entries.length} where session = ${session}
     returning number, inbox_seq, now_ms() as now`);
   if (!log) throw noSuchSession(session);
+  if (after !== undefined && log.inbox_seq - entries.length !== after) {
+    throw refuse("conflict", "Other input has arrived at the session meanwhile.");
+  }
   // A late retry of a send must not be logged twice. The inbox itself refuses ids that are still in it.
   const ids = entries.map(({ id }) => id);
   const logged = yield* one(sql<{ id: string }>`
@@ -41,7 +46,8 @@ function* put({ session, entries }: PutArgs): Work<number> {
 const ENTRIES_PER_STATEMENT = 16;
 
 function putInOneStatement(args: PutArgs): Work<number> | undefined {
-  return args.entries.length <= ENTRIES_PER_STATEMENT ? advanceAndInsert(args) : undefined;
+  const isSmall = args.entries.length <= ENTRIES_PER_STATEMENT && args.after === undefined;
+  return isSmall ? advanceAndInsert(args) : undefined;
 }
 
 /**
@@ -77,6 +83,12 @@ export function* takeFromInbox(session: string, ids: readonly string[]): Work<vo
 
 export const listInbox = operation("inbox.list", function* (session: string): Work<InboxEntry[]> {
   return yield* all(sql<InboxEntry>`select id, body from inbox where session = ${session} order by position`);
+});
+
+/** The position of the last entry ever put; 0 before the first. */
+export const inboxPosition = operation("inbox.position", function* (session: string): Work<number> {
+  const log = yield* one(sql<{ inbox_seq: number }>`select inbox_seq from log where session = ${session}`);
+  return log?.inbox_seq ?? 0;
 });
 
 export interface Waiting {

@@ -18,5 +18,9 @@ test("an answer without a field, or with a wrong value in a list or stream, is n
     works("models.list", page),
     works("beta.sessions.events.stream", [{ type: "session.status_done", id: "sevt_1" }, { type: "tandem.todo" }]),
   ]);
-  expect(found.map(({ name }) => name)).toEqual(["beta.memoryStores.delete", "models.list", "beta.sessions.events.stream"]);
+  expect(found.map(({ name }) => name)).toEqual([
+    "beta.memoryStores.delete",
+    "models.list",
+    "beta.sessions.events.stream",
+  ]);
 });
