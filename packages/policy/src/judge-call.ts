@@ -28,6 +28,24 @@ export interface Judges {
 
 /** Rules decide first; without a matching rule, the agents' tool policies and the session's mode decide. */
 export function judgeCall(call: JudgedCall, judges: Judges): Decision {
+  const decision = judgeAlone(call, judges);
+  const read = asRead(call, judges);
+  if (!read) return decision;
+  const reading = judgeAlone(read, judges);
+  const isAllowedByRule = decision.permission === "allow" && ["rule", "grant"].includes(decision.verdict?.by ?? "");
+  return isAllowedByRule && reading.permission === "ask" ? decision : stricter(decision, reading);
+}
+
+/** A tool of the host that reads a file of the folder gets no more than `Read` would. */
+function asRead(call: JudgedCall, { hostServers, session }: Judges): JudgedCall | undefined {
+  const server = hostServers.find(({ name }) => name === call.mcpServer);
+  const field = server?.tools.find(({ name }) => name === call.name)?.readsPath;
+  if (field === undefined) return undefined;
+  const { mcpServer: _, ...rest } = call;
+  return { ...rest, name: "Read", input: { file_path: call.input[field] ?? session.folder } };
+}
+
+function judgeAlone(call: JudgedCall, judges: Judges): Decision {
   const { session, tools, toolsOf, agentOf, hostServers, book, plans, skillFolders, home } = judges;
   const own = call.thread === null ? undefined : toolsOf(call.thread);
   const hosted = decideHosted(hostServers, call);

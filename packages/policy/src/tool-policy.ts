@@ -11,7 +11,8 @@ import type { Decision } from "./decision.ts";
 /** MCP tools that the host itself offers to every session. No agent's policy names them. */
 export interface HostedTools {
   name: string;
-  tools: readonly { name: string; readOnly: boolean }[];
+  /** `readsPath`: the input field with a path that the tool reads. */
+  tools: readonly { name: string; readOnly: boolean; readsPath?: string }[];
 }
 
 /** Claude Code's tools for each tool of Anthropic's toolset, with their helper tools. */

@@ -239,7 +239,7 @@ export {
   type UsageNote,
 } from "./events/session-event.ts";
 export type { WorkflowLeaf, WorkflowRunError, WorkflowRunPhase, WorkflowRunResult } from "./events/workflow-event.ts";
-export type { BackgroundTask, RequestNote, SandboxState, Todo } from "./events/tandem-event.ts";
+export type { BackgroundTask, CodeDiagnostic, RequestNote, SandboxState, Todo } from "./events/tandem-event.ts";
 export type { ModelUsage } from "./events/model-usage.ts";
 export type { OutcomeEventBody, OutcomeRubric, OutcomeVerdict } from "./events/outcome-event.ts";
 export type { RepositoryErrorType, SessionErrorDetail, SessionErrorType } from "./events/session-error.ts";

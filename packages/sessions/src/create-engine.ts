@@ -54,6 +54,7 @@ import { KeptRules } from "./rules/kept-rules.ts";
 import { ruledSession } from "./rules/ruled-session.ts";
 import { pushServer, type PushDependencies } from "./push/push-server.ts";
 import { createGrader } from "./outcomes/create-grader.ts";
+import { createLanguageServers } from "./language-servers/language-servers.ts";
 import { folderSkills } from "./skills/folder-skills.ts";
 import { SkillCatalogue } from "./skills/skill-catalogue.ts";
 import { SessionActors } from "./actor/session-actors.ts";
@@ -119,6 +120,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
       agent === undefined ? resolveTools([{ type: "agent_toolset_20260401" }], []) : (await agents.get(agent)).tools,
     sessionOf: async (id) => ruledSession(await store.sessions.get(id), id, settings),
   });
+  settings.languageServers = createLanguageServers(settings, rules);
   const hostGrants = new HostGrants({
     records: store.records,
     clock: settings.clock,
@@ -393,7 +395,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
       checkpoints.stop();
       work.stopPruning();
       await Promise.all([messages.stop(deadlineMs), actors.stop(deadlineMs), spares?.stop()]);
-      await webhooks.stop();
+      await Promise.all([webhooks.stop(), settings.languageServers?.stop()]);
       await turns.stop();
       await audit.stop();
     },

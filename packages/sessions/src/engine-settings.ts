@@ -3,6 +3,7 @@ import type { ActorSettings } from "./actor/actor-settings.ts";
 import type { BudgetSettings } from "./budgets/budget-settings.ts";
 import type { CheckpointSettings } from "./checkpoints/checkpoint-service.ts";
 import type { Clock } from "./host/clock.ts";
+import type { LspSettings } from "./language-servers/lsp-settings.ts";
 import type { GraderQueries } from "./outcomes/program-grader.ts";
 import type { PreviewSettings } from "./log/preview-source.ts";
 import type { MemorySettings } from "./memory/memory-stores.ts";
@@ -20,6 +21,7 @@ export interface EngineSettings
     Omit<ActorSettings, "clock">,
     BudgetSettings,
     CheckpointSettings,
+    LspSettings,
     MemorySettings,
     MessagesSettings,
     PreviewSettings,

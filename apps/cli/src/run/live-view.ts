@@ -87,6 +87,11 @@ export class LiveView implements TurnView {
       case "tandem.sandbox_violation":
         this.#note(this.#style.warn("⛔"), printable(event.rule));
         return this.#note(" ", this.#style.dim(printable(event.fix)));
+      case "tandem.diagnostics":
+        for (const { path, line, column, message } of event.diagnostics) {
+          this.#note(this.#style.warn("!"), printable(`${path}:${line}:${column} ${message}`));
+        }
+        return;
       case "tandem.notice":
         return this.#note(this.#style[event.level === "info" ? "dim" : "warn"]("!"), event.text);
       case "session.thread_created":

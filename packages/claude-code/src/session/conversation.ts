@@ -47,6 +47,8 @@ export interface HostTool {
   inputSchema: Record<string, unknown>;
   /** The tool has no side effects. */
   readOnly: boolean;
+  /** The field of its input with a path that it reads. Such a call needs the same permission as reading the file. */
+  readsPath?: string;
   /** `input` comes from the model, unvalidated. Must not throw; report errors in the result. */
   run(input: unknown, signal: AbortSignal): Promise<{ text: string; isError: boolean }>;
 }

@@ -14,6 +14,7 @@ import {
   worktreesSection,
 } from "./control-config.ts";
 import { deadline } from "./duration.ts";
+import { lspSection } from "./lsp-config.ts";
 import { baseUrl, llmSection } from "./llm-config.ts";
 import { sandboxSection } from "./sandbox-config.ts";
 import { SECRET_FORM, SECRET_FORMAT, secretReference } from "./secret-reference.ts";
@@ -258,6 +259,7 @@ export const configSchema = z.strictObject({
     .describe("Webhook endpoints: URLs that receive changes of sessions, agents and other resources."),
   hooks: hooksSection.default([]).describe("Hooks: programs and URLs that check the actions of sessions."),
   mcpServers: mcpServersSection.default({}).describe("MCP servers that an agent can reference as `tandem:NAME`."),
+  lsp: lspSection.prefault({}).describe("Language servers for sessions in trusted folders."),
   checkpoints: checkpointsSection.prefault({}).describe("Checkpoints for rewind."),
   worktrees: worktreesSection.prefault({}).describe("Git worktrees of sessions."),
   bots: botsSection.default([]).describe("Bots as which sessions may push to repositories."),

@@ -25,6 +25,16 @@ export interface BackgroundTask {
   workflow_run_id?: WorkflowRunId;
 }
 
+/** An error that a language server found. `path` is relative to the session's folder; line and column count from 1. */
+export interface CodeDiagnostic {
+  path: string;
+  line: number;
+  column: number;
+  message: string;
+  code?: string;
+  source?: string;
+}
+
 export interface RequestNote {
   /** The answering model and its message; a request that failed before an answer has neither. */
   model?: string;
@@ -225,6 +235,14 @@ export type TandemEventBody =
       rule: string;
       fix: string;
       event_id?: EventId;
+    }
+  /** Errors that an edit added, by a language server. `event_id` is the edit's call; `total` counts those that are left out, too. */
+  | {
+      type: "tandem.diagnostics";
+      event_id: EventId;
+      server: string;
+      diagnostics: CodeDiagnostic[];
+      total: number;
     }
   | { type: "tandem.notice"; level: "info" | "warning" | "error"; text: string }
   /** A message of Claude Code that has no mapping. */

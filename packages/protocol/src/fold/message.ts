@@ -4,7 +4,7 @@ import { programGrader } from "../events/define-outcome.ts";
 import { filePatch } from "../events/file-patch.ts";
 import type { SessionErrorDetail } from "../events/session-error.ts";
 import type { ModelUsage } from "../events/model-usage.ts";
-import type { Todo } from "../events/tandem-event.ts";
+import type { CodeDiagnostic, Todo } from "../events/tandem-event.ts";
 import { TOOL_CALL_STATES } from "../words.ts";
 
 // Messages with parts, folded from events by `project`, as the user interface shows them. Ids come from the events, so they are
@@ -67,6 +67,15 @@ const toolState = z.discriminatedUnion("type", [
   }),
 ]);
 
+const codeDiagnostic: z.ZodType<CodeDiagnostic> = z.strictObject({
+  path: z.string(),
+  line: z.int(),
+  column: z.int(),
+  message: z.string(),
+  code: z.string().optional(),
+  source: z.string().optional(),
+});
+
 const toolPart = z.strictObject({
   type: z.literal("tool"),
   ...base,
@@ -85,6 +94,8 @@ const toolPart = z.strictObject({
   /** The last `tandem.tool_state` of a call that a person was asked about. */
   call_state: z.enum(TOOL_CALL_STATES).optional(),
   state: toolState,
+  /** Errors that an edit added, by a language server; `total` counts those that are left out, too. */
+  diagnostics: z.strictObject({ server: z.string(), items: z.array(codeDiagnostic), total: z.int() }).optional(),
   preview,
 });
 

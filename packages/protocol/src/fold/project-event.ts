@@ -4,7 +4,15 @@ import { noticeOf } from "./project-notice.ts";
 import { beginEvaluation, cutOffEvaluation, endEvaluation, outcomePart } from "./project-outcomes.ts";
 import { beginSubtask, changeSubtask, exchange, priceSubtasks } from "./project-subtasks.ts";
 import type { Timeline } from "./project-timeline.ts";
-import { answerTool, breakOffTool, finishTool, moveTool, refuseTool, requestTool } from "./project-tools.ts";
+import {
+  answerTool,
+  breakOffTool,
+  diagnoseTool,
+  finishTool,
+  moveTool,
+  refuseTool,
+  requestTool,
+} from "./project-tools.ts";
 import { beginAgent, beginRun, changeAgent, changePhase, endRun, failRun, priceAgents } from "./project-workflows.ts";
 import type { EventOf, LoggedEvent } from "../events/session-event.ts";
 
@@ -117,6 +125,8 @@ export function foldEvent(timeline: Timeline, entry: LoggedEvent): void {
       return timeline.addBeside(entry, shellPart(event));
     case "tandem.tool_state":
       return moveTool(timeline, entry, event);
+    case "tandem.diagnostics":
+      return diagnoseTool(timeline, entry, event);
     case "tandem.recovered":
       for (const closed of event.closed) breakOffTool(timeline, entry, closed);
       return timeline.addBeside(entry, { type: "recovery", id, at, cause: event.cause, closed: event.closed });

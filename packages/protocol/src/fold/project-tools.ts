@@ -84,6 +84,13 @@ export function moveTool(timeline: Timeline, entry: LoggedEvent, event: EventOf<
   put(timeline, entry, { ...tool, call_state: event.state, state: stateIn(event.state, tool, entry) });
 }
 
+/** A language server found errors that this edit added. They come before its result. */
+export function diagnoseTool(timeline: Timeline, entry: LoggedEvent, event: EventOf<"tandem.diagnostics">): void {
+  const tool = timeline.find("tool", event.event_id) ?? unknownTool(event.event_id, "builtin");
+  const { server, diagnostics: items, total } = event;
+  put(timeline, entry, { ...tool, diagnostics: { server, items, total } });
+}
+
 function stateIn(called: ToolCallState, tool: ToolPart, entry: LoggedEvent): ToolPart["state"] {
   const at = entry.event.processed_at;
   const closed = { started_at: startOf(tool), ended_at: at ?? "", output: [] };

@@ -323,6 +323,20 @@ describe("a fold that starts in the middle", () => {
     expect(only(line)).toMatchObject(expected);
   });
 
+  it("keeps the errors that an edit added, and its result", () => {
+    const items = [{ path: "a.ts", line: 3, column: 1, message: "wrong" }];
+    const found: Line = {
+      type: "tandem.diagnostics",
+      event_id: eventId("lost"),
+      server: "typescript",
+      diagnostics: items,
+      total: 2,
+    };
+    const diagnostics = { server: "typescript", items, total: 2 };
+    expect(only(use("lost"), found, result("lost", "out"))).toMatchObject({ name: "Bash", diagnostics });
+    expect(only(found, result("lost", "out"))).toMatchObject({ diagnostics, state: { type: "completed" } });
+  });
+
   it("merges an answer and its result", () => {
     expect(only(answer("lost", "allow"), result("lost", "out"))).toMatchObject({
       permission: { type: "allowed" },

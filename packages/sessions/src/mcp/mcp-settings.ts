@@ -1,5 +1,6 @@
 import type { HostServer } from "@tandem/claude-code";
 import type { SessionId } from "@tandem/protocol";
+import type { SessionLanguages } from "../language-servers/session-languages.ts";
 import type { NamedServer, SessionMcpServer } from "./session-mcp-server.ts";
 
 export interface McpSettings {
@@ -10,6 +11,8 @@ export interface McpSettings {
    * own MCP server of the same name takes precedence.
    */
   hostServers?: (session: SessionId) => Promise<readonly HostServer[]>;
+  /** Language servers for sessions in trusted folders. The engine sets it. */
+  languageServers?: SessionLanguages | undefined;
   /** MCP servers that a client attached to its session; an agent's server of the same name takes precedence. */
   sessionServers?: (session: SessionId) => readonly SessionMcpServer[];
   /** MCP servers of the project's config, which agents name as `tandem:NAME`. */

@@ -3,6 +3,7 @@ import type { SessionEventBody, ToolResultContent } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
 import type { OpenCall } from "../log/open-turn.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
+import { hostServersOf } from "../mcp/host-servers-of.ts";
 import type { ToolDefinitions } from "../mcp/tool-definitions.ts";
 import type { Rules } from "../rules/rules.ts";
 import type { ProcessSettings } from "./process-settings.ts";
@@ -40,7 +41,7 @@ export async function callMcpTool(
   const hide = (secret: string): void => writer.redactor.hide(secret);
   const around = { store, definitions, isFirst: false, write, hide, onLoginFailed: () => {} };
   await using processSetup = await openProcessSetup(row, settings, around);
-  const hosted = (await settings.hostServers?.(row.id)) ?? [];
+  const hosted = await hostServersOf(row, settings);
   const server = processSetup.setup.connectedServers?.find((each) => each.name === name);
   const own = hosted.find((each) => each.name === name);
   const book = await rules.bookOf({ id: row.id, agentId: row.agent.id, folder: row.folder });

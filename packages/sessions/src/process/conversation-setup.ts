@@ -5,6 +5,7 @@ import { z } from "zod";
 import { askingTools } from "../approvals/asking-tools.ts";
 import { rosterOf } from "../log/agent-roster.ts";
 import { agentsOfFiles } from "../commands/agent-files.ts";
+import { hostServersOf } from "../mcp/host-servers-of.ts";
 import type { ProcessSettings } from "./process-settings.ts";
 import type { ProcessSetup } from "./process-setup.ts";
 import { readOnlyMounts } from "../mounts/read-only-mounts.ts";
@@ -50,7 +51,7 @@ export async function conversationSetup(
   const hasSkills = skillsFolder !== undefined || (!selfHosted && processSetup.tools.includes(SKILL_TOOL));
   const outputSchema = metadata[SESSION_METADATA.outputSchema];
   const maxTurns = metadata[SESSION_METADATA.maxTurns];
-  const hostServers = ((await settings.hostServers?.(row.id)) ?? []).filter(
+  const hostServers = (await hostServersOf(row, settings)).filter(
     ({ name }) => !agent.mcp_servers.some((server) => server.name === name),
   );
   return {

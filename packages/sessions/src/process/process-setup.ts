@@ -4,6 +4,7 @@ import type {
   ConversationSetup,
   Decision,
   HookAnswer,
+  HostServer,
   ToolCallRequest,
 } from "@tandem/claude-code";
 import type { SessionEventBody } from "@tandem/protocol";
@@ -11,6 +12,8 @@ import type { SessionRow, Store } from "@tandem/storage";
 import type { ProcessSettings } from "./process-settings.ts";
 import type { GatewayWatch } from "../budgets/side-requests.ts";
 import { HostHooks } from "../hooks/host-hooks.ts";
+import { LSP_SERVER } from "../language-servers/lsp-server.ts";
+import { hostServersOf } from "../mcp/host-servers-of.ts";
 import { OwnerUrls } from "../mcp/owner-urls.ts";
 import type { ToolDefinitions } from "../mcp/tool-definitions.ts";
 import { folderServer, agentServer, type SessionMcpServer } from "../mcp/session-mcp-server.ts";
@@ -62,22 +65,30 @@ export async function openProcessSetup(
   if (opened) resources.use(opened);
   const { trust, parts, skillsIn } = await readFolder(row.folder, settings);
   const ownerUrls = await new OwnerUrls(around.store).among(row);
+  const hosted = await hostServersOf(row, settings);
+  const { languageServers } = settings;
+  const hasLsp = languageServers !== undefined && hosted.some(({ name }) => name === LSP_SERVER);
+  if (hasLsp) resources.use(languageServers.hold(row.folder));
   const servers = resources.use(
-    await SessionServers.open(withLogins(await wantedServers(row, settings, ownerUrls, trust, parts), row, vaults), {
-      book: around.definitions,
-      stateFolder: settings.stateFolder,
-      hostVariables: settings.hostVariables,
-      connectMs: settings.deadlines.init,
-      callMs: settings.mcpTimeout,
-      openSandbox: (server) => openServerSandbox(server, row, settings, around.write),
-      onLoginFailed: (event) => {
-        around.write([event]);
-        around.onLoginFailed();
+    await SessionServers.open(
+      withLogins(await wantedServers(row, settings, hosted, ownerUrls, trust, parts), row, vaults),
+      {
+        book: around.definitions,
+        stateFolder: settings.stateFolder,
+        hostVariables: settings.hostVariables,
+        connectMs: settings.deadlines.init,
+        callMs: settings.mcpTimeout,
+        openSandbox: (server) => openServerSandbox(server, row, settings, around.write),
+        onLoginFailed: (event) => {
+          around.write([event]);
+          around.onLoginFailed();
+        },
       },
-    }),
+    ),
   );
   if (row.vaultIds?.length && servers.failed.some(({ needsLogin }) => needsLogin)) around.onLoginFailed();
   const grants = opened && new WebFetchGrants((host) => opened.allowHost(host));
+  const own = toolHooks(row, settings, around.write);
   const owned = resources.move();
   const isNews = around.isFirst || servers.failed.length > 0;
   return {
@@ -95,8 +106,9 @@ export async function openProcessSetup(
     ],
     judge: (call, decision) => servers.decide(call, decision),
     hooks: {
-      ...granting(toolHooks(row, settings, around.write), grants),
+      ...granting(own, grants),
       ...(opened && { afterFailure: explainBlocked(row.folder, settings, around.write) }),
+      ...(hasLsp && { afterTool: inTurn(own.afterTool, languageServers.diagnoseEdit(row.folder, around.write)) }),
     },
     observe: (output) => grants?.observe(output),
     isCurrent: async () => {
@@ -106,6 +118,16 @@ export async function openProcessSetup(
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
+
+type AfterTool = NonNullable<ProcessSetup["hooks"]["afterTool"]>;
+
+/** Both hooks, one after the other: the first may change the file. */
+const inTurn =
+  (first: AfterTool | undefined, second: AfterTool): AfterTool =>
+  async (call) => {
+    const said = [await first?.(call), await second(call)].flatMap((each) => each?.context ?? []);
+    return said.length > 0 ? { context: said.join("\n\n") } : {};
+  };
 
 /** The settings of the folder that take effect, if it is trusted. */
 async function readFolder(folder: string, { trustOf, stateFolder }: ProcessSettings) {
@@ -133,6 +155,7 @@ function granting(hooks: ProcessSetup["hooks"], grants: WebFetchGrants | undefin
 async function wantedServers(
   row: SessionRow,
   settings: ProcessSettings,
+  hosted: readonly HostServer[],
   owned: ReadonlySet<string>,
   trust: FolderTrust | undefined,
   parts: FolderParts | undefined,
@@ -142,7 +165,6 @@ async function wantedServers(
     name: server.name,
     server: agentServer(server, { named: mcpServer, publicOnly: publicMcpServers || !owned.has(server.url) }),
   }));
-  const hosted = (await settings.hostServers?.(row.id)) ?? [];
   const brought = (settings.sessionServers?.(row.id) ?? []).filter(
     ({ name }) => ![...named, ...hosted].some((other) => other.name === name),
   );

@@ -19,6 +19,9 @@ const engine = await createEngine(store, {
   ...(await stageSettings(root, url)),
   leaseTtl: 1_000 * SLOWNESS,
   ...input.settings,
+  ...(input.isTrusted && {
+    trustOf: async (folder: string) => ({ trusted: true, state: "trusted" as const, folder, since: null }),
+  }),
   ...(credential && { credential: async () => credential }),
 });
 await engine.start();

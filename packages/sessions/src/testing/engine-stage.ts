@@ -48,7 +48,9 @@ type Overrides = Partial<EngineSettings> & { home?: string; location?: string };
 /** Settings of an engine in another process, passed as JSON. */
 export interface SpawnOptions {
   session?: Partial<SessionCreateParams>;
-  settings?: Partial<Pick<EngineSettings, "quota" | "recovery" | "hostVariables" | "sandbox">>;
+  settings?: Partial<Pick<EngineSettings, "quota" | "recovery" | "hostVariables" | "sandbox" | "lsp">>;
+  /** All folders are trusted. */
+  isTrusted?: boolean;
   credential?: Credential;
 }
 

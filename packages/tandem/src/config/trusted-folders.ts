@@ -9,6 +9,9 @@ import { TrustFile } from "./trust-file.ts";
 
 const file = new TrustFile("trusted-folders.json", z.object({ since: z.string(), identity: z.string() }));
 
+/** The identity of a folder without such files. Language servers run in it once it is trusted. */
+const NO_FILES = "empty";
+
 export interface TrustSettings {
   /** Whether sessions load the settings of trusted folders. */
   settings: "none" | "trusted";
@@ -29,24 +32,26 @@ export async function folderTrust(env: Variables, path: string, settings: TrustS
   }
   const { folder, identity } = config;
   const none = { trusted: false, folder: root ?? folder, since: null, config };
-  if (identity === undefined) return { ...none, state: "empty" };
-  if (settings.settings === "none") return { ...none, state: "refused", reason: "sessions.settings is none." };
+  if (settings.settings === "none") {
+    if (identity === undefined) return { ...none, state: "empty" };
+    return { ...none, state: "refused", reason: "sessions.settings is none." };
+  }
   const known = await file.read(env);
   for (const place of [folder, root].filter((each) => each !== undefined)) {
     const entry = Object.hasOwn(known, place) ? known[place] : undefined;
     if (settings.always.includes(place)) return { ...none, trusted: true, state: "trusted", folder: place };
-    if (entry?.identity === identity) {
+    if (entry?.identity === (identity ?? NO_FILES)) {
       return { trusted: true, state: "trusted", folder: place, since: entry.since, config };
     }
-    if (entry) return { ...none, state: "changed", folder: place, since: entry.since };
+    if (entry && identity !== undefined) return { ...none, state: "changed", folder: place, since: entry.since };
   }
-  return { ...none, state: "untrusted" };
+  return { ...none, state: identity === undefined ? "empty" : "untrusted" };
 }
 
 /** Trusts the folder's content, if it has not changed since the user saw it. */
 export async function trustFolderAs(env: Variables, { folder, config }: FolderTrust): Promise<void> {
-  if (config?.identity === undefined) return;
-  const entry = { since: new Date().toISOString(), identity: config.identity };
+  if (!config) return;
+  const entry = { since: new Date().toISOString(), identity: config.identity ?? NO_FILES };
   await file.write(env, { ...(await file.read(env)), [folder]: entry });
 }
 

@@ -16,6 +16,7 @@ export function engineControls(
   EngineSettings,
   | "trustOf"
   | "mcpServer"
+  | "lsp"
   | "rules"
   | "sandbox"
   | "permissionMode"
@@ -26,7 +27,8 @@ export function engineControls(
   | "readSecret"
   | "secretKey"
 > {
-  const { approvals, bots, mcpServers, notify, rules, sandbox, sessions, server, storage, webhooks } = project.config;
+  const { approvals, bots, lsp, mcpServers, notify, rules, sandbox, sessions, server, storage, webhooks } =
+    project.config;
   const place = { env, folder: project.folder };
   const secrets = async (
     entries: Record<string, string>,
@@ -62,6 +64,12 @@ export function engineControls(
               },
       };
     },
+    ...(lsp.enabled && {
+      lsp: {
+        idleMs: lsp.idle,
+        servers: Object.entries(lsp.servers).map(([name, server]) => ({ languageId: name, ...server, name })),
+      },
+    }),
     rules,
     readSecret,
     ...(storage.key !== undefined && { secretKey: () => readSecret(storage.key!) }),

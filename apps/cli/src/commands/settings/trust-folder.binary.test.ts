@@ -60,12 +60,16 @@ describe("tandem trust --folder", () => {
     });
   });
 
-  test("reports a folder without settings, and rejects a missing folder", async () => {
+  test("covers a folder without settings until it has some, and rejects a missing folder", async () => {
     await using machine = await sessionMachine([]);
+    expect(await stateOf(machine)).toBe("empty");
     expect(await machine.run(["trust", "--folder"])).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining("nothing that needs trust"),
+      stdout: expect.stringContaining("is trusted.\nIt has no settings, hooks or MCP servers."),
     });
+    expect(await stateOf(machine)).toBe("trusted");
+    await plant(machine);
+    expect(await stateOf(machine)).toBe("changed");
     expect(await machine.run(["trust", "--folder", "nowhere"])).toMatchObject({ code: 2 });
   });
 });

@@ -37,21 +37,26 @@ export async function trustFolder(
   const identity = before.config?.identity;
   await recordAudit(invocation, { kind: "trust.given", details: { folder, of: "sessions", identity } });
   const files = before.config?.files ?? [];
+  const hasFiles = files.length > 0;
+  const isOff = !hasFiles && project.config.sessions.settings === "none";
   const { dim, warn } = styleFor(invocation.stdout);
   const heading = {
-    trusted: "is already trusted with",
+    trusted: hasFiles ? "is already trusted with" : "is already trusted.",
     changed: "is trusted again with",
     untrusted: "is trusted with",
-    empty: "",
+    empty: isOff ? "has nothing that needs trust." : "is trusted.",
   }[before.state];
-  await answer(invocation, { folder, state: files.length > 0 ? "trusted" : "empty", files }, [
-    files.length > 0 ? `${folder} ${heading}` : `${folder} has nothing that needs trust.`,
+  await answer(invocation, { folder, state: isOff ? "empty" : "trusted", files }, [
+    `${folder} ${heading}`,
     ...files.slice(0, SHOWN_FILES).map((file) => `  ${before.state === "trusted" ? file : warn(printable(file))}`),
     ...(files.length > SHOWN_FILES ? [dim(`  … and ${files.length - SHOWN_FILES} more`)] : []),
-    ...(files.length > 0
+    ...(hasFiles
       ? [dim("Its hooks, MCP servers, variables and skills take effect in sessions. Billing stays as configured.")]
       : []),
-    ...(files.length > 0 ? [dim("A change to one of these files needs your trust again.")] : []),
+    ...(hasFiles || isOff
+      ? []
+      : [dim("It has no settings, hooks or MCP servers. Sessions can use language servers in it.")]),
+    ...(hasFiles ? [dim("A change to one of these files needs your trust again.")] : []),
   ]);
 }
 

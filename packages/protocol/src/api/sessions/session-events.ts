@@ -88,6 +88,7 @@ const EVENT_TYPES = Object.keys({
   "tandem.resource": true,
   "tandem.file": true,
   "tandem.sandbox_violation": true,
+  "tandem.diagnostics": true,
   "tandem.notice": true,
   "tandem.unknown": true,
 } satisfies Record<SessionEventType, true>) as [SessionEventType, ...SessionEventType[]];

@@ -4,6 +4,7 @@ import { Markdown } from "../../../text/markdown.tsx";
 import { escapeHidden } from "../../../text/escape-hidden.ts";
 import { FileBlock } from "../file-block.tsx";
 import { CommandOutput } from "./command-output.tsx";
+import { Diagnostics } from "./diagnostics.tsx";
 import { previewedInput, textOf, type ToolKind } from "../../../tool/describe-tool.ts";
 import { patchLines } from "./patch-lines.ts";
 import { PatchView } from "./patch-view.tsx";
@@ -26,6 +27,7 @@ export function ToolBody({ part, kind }: { part: ToolPart; kind: ToolKind }) {
     <>
       {refusal !== null && <p className="px-3 py-1.5 text-bad">{refusal}</p>}
       <ToolInput part={part} kind={kind} />
+      {part.diagnostics && <Diagnostics found={part.diagnostics} />}
       {isFailed && resultText !== "" && refusal === null && (
         <div className="bg-bad-soft text-bad">
           <CommandOutput text={resultText.replaceAll(/<\/?tool_use_error>/g, "")} />
