@@ -16,7 +16,7 @@ export function Diagnostics({ found }: { found: NonNullable<PartOf<"tool">["diag
               {escapeHidden(path)}:{line}:{column}
             </span>{" "}
             <span className="whitespace-pre-wrap">{escapeHidden(message)}</span>{" "}
-            <span className="text-ink-faint">{[source, code].filter(Boolean).join(" ")}</span>
+            <span className="text-ink-soft">{[source, code].filter(Boolean).join(" ")}</span>
           </li>
         ))}
       </ul>
