@@ -39,6 +39,10 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, CommandEn
       isCore: true,
       load: () => import("./commands/server/open.ts"),
     },
+    tui: {
+      description: "Open opencode's terminal UI on the running server.",
+      load: () => import("./commands/server/tui.ts"),
+    },
   },
   "Agents and sessions:": {
     run: {

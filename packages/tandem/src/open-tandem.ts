@@ -49,6 +49,8 @@ export interface TandemOptions extends Partial<Omit<Host, "env" | "project">> {
   project: string | Project;
   /** Replaces `server.port` of the config. 0 takes a free port. */
   port?: number | undefined;
+  /** Replaces `server.opencodePort` of the config: the loopback port for opencode's clients. 0 takes a free port. */
+  opencodePort?: number | undefined;
   /** Gets each line of the server's log, as JSON. The log file in TANDEM_HOME is written in any case. */
   log?: ((line: string) => void) | undefined;
   /** The role of this process in a fleet. Needs a Postgres database. */
@@ -100,6 +102,7 @@ export const closeTimeOf = ({ config }: Project): number => config.server.stopWi
 export async function openTandem({
   project: given,
   port,
+  opencodePort,
   log,
   fleet = {},
   demo,
@@ -130,7 +133,7 @@ export async function openTandem({
   const logger = server.createLogger({ destination: { write } });
   for (let tries = 0; ; tries += 1) {
     try {
-      const tandem = await openServer(host, project, { port, fleet, demo, file, logger });
+      const tandem = await openServer(host, project, { port, opencodePort, fleet, demo, file, logger });
       const logs = parts.move();
       const close = async (): Promise<void> => {
         await tandem.close();
@@ -157,11 +160,12 @@ async function openServer(
   project: Project,
   {
     port,
+    opencodePort = project.config.server.opencodePort,
     fleet = {},
     demo,
     file,
     logger,
-  }: Pick<TandemOptions, "port" | "fleet" | "demo"> & { file: LogFile; logger: Logger },
+  }: Pick<TandemOptions, "port" | "opencodePort" | "fleet" | "demo"> & { file: LogFile; logger: Logger },
 ): Promise<Tandem> {
   const { stopWithin } = project.config.server;
   const server = await loadServer();
@@ -215,6 +219,7 @@ async function openServer(
     logger,
     version: host.version,
     ...memberAddress(project, { options: fleet, port }),
+    opencodePort: opencodePortOf(member?.role, opencodePort),
     metrics: seen.metrics,
     tracing: seen.tracing,
     tenantService: createTenantService(host.env, store, (note) => own.engine.audit.note(note), runtimes),
@@ -245,6 +250,7 @@ async function openServer(
     url: http.url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:"),
     token_file: tokenFile,
     ...(tls.certificate && { certificate: resolve(project.folder, tls.certificate) }),
+    ...(http.opencodeUrl !== undefined && { opencode_url: http.opencodeUrl }),
     database: databaseName(host.env, project),
     roots: sessionRoots(project),
     payer,
@@ -278,6 +284,14 @@ async function openServer(
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** The role `server` of a fleet runs no sessions, and a client has to follow them in the process that does. */
+function opencodePortOf(role: string | undefined, port: number | undefined): number | undefined {
+  if (port === undefined || role !== "server") return port;
+  throw new TandemError("usage", "A fleet's `server` cannot serve opencode's clients.", {
+    fix: "Start a process with `--as all` for them, or leave out `--opencode` and server.opencodePort.",
+  });
 }
 
 /** A SQLite file that cannot be opened needs a person; Postgres may be restarting. */

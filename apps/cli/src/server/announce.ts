@@ -9,7 +9,7 @@ import { type Style, styleFor, table, widthOf, wrap, write } from "../terminal.t
 import type { ServerInfo } from "@tandem/tandem/server";
 
 interface Announcement {
-  info: Pick<ServerInfo, "url" | "token_file" | "database" | "roots" | "payer" | "demo">;
+  info: Pick<ServerInfo, "url" | "token_file" | "opencode_url" | "database" | "roots" | "payer" | "demo">;
   /** A sign-in link to the page, valid once and for ten minutes. Undefined for a worker, which serves no users. */
   link: string | undefined;
   /** False in a clone where the page was not built. */
@@ -34,7 +34,10 @@ export async function announce(invocation: Invocation, announcement: Announcemen
   const { info, member, engine, warning, news, logFile, stopWithinMs, added } = announcement;
   const { stdout, json, env } = invocation;
   if (json) {
-    await write(stdout, `${JSON.stringify({ url: info.url, token_file: info.token_file })}\n`);
+    await write(
+      stdout,
+      `${JSON.stringify({ url: info.url, token_file: info.token_file, opencode_url: info.opencode_url })}\n`,
+    );
     return { async [Symbol.asyncDispose]() {} };
   }
   const { bold, dim, warn } = styleFor(stdout);
@@ -46,6 +49,7 @@ export async function announce(invocation: Invocation, announcement: Announcemen
     ...(member ? [[dim("fleet"), describeMember(member)]] : []),
     [dim("address"), info.url],
     [dim("token"), `${short(info.token_file)}  ${dim("API key for clients")}`],
+    ...(info.opencode_url === undefined ? [] : [[dim("opencode"), `${info.opencode_url}  ${dim("tandem tui")}`]]),
     [dim("folders"), [...info.roots, ...added].map(short).join(", ")],
     [dim("storage"), short(info.database)],
     [dim("agents"), String(agents)],

@@ -105,6 +105,13 @@ const server = z.strictObject({
     .optional()
     .meta(needsTrust())
     .describe("Loopback port that serves `/metrics` without a token. Default: none."),
+  opencodePort: z
+    .int()
+    .min(1)
+    .max(65_535)
+    .optional()
+    .meta(needsTrust())
+    .describe("Loopback port for opencode's clients, with the same tokens. `--opencode` overrides it. Default: none."),
 });
 
 const sessions = z.strictObject({

@@ -26,11 +26,14 @@ import { checkBinding, defaultSettings, type ServerSettings } from "./settings.t
 import { OpenStreams } from "./sse/open-streams.ts";
 import { StoreCheck } from "./store-check.ts";
 import { acceptUpgrade } from "./accept-upgrade.ts";
+import type { OpencodeListener } from "../opencode/start-opencode.ts";
 
 export interface RunningServer extends AsyncDisposable {
   /** Such as `http://127.0.0.1:4760`. */
   readonly url: string;
   readonly port: number;
+  /** The address for opencode's clients; undefined if they are not served. */
+  readonly opencodeUrl: string | undefined;
   /** A one-time sign-in link to the page, valid for ten minutes. */
   signInLink(): Promise<string>;
   /** Refuses new work but still answers, while turns are finishing. */
@@ -59,20 +62,24 @@ export interface ServerOptions extends Omit<TenantRuntime, "tenant"> {
   page?: string;
   /** The folder of the built documentation, if it is served. */
   docs?: string;
+  /** The loopback port for opencode's clients; 0 picks a free one. Undefined: they are not served. */
+  opencodePort?: number | undefined;
 }
 
 /** Starts the HTTP API. Resolves when it listens; rejects if the address is not allowed or not available. */
 export async function startServer(parts: ServerOptions): Promise<RunningServer> {
   const settings: ServerSettings = { ...defaultSettings, ...parts.settings };
   checkBinding(settings);
-  const { server, signIn, drain, close } = createServer(parts, settings);
+  const { server, signIn, drain, close, serveOpencode } = createServer(parts, settings);
   const { port } = await bind(server, settings);
+  const opencode = parts.opencodePort === undefined ? undefined : await serveOpencode(parts.opencodePort);
   const host = settings.host.includes(":") ? `[${settings.host.replace(/^\[|\]$/g, "")}]` : settings.host;
   let closing: Promise<void> | undefined;
   const url = `${settings.tls ? "https" : "http"}://${host}:${port}`;
   return {
     url,
     signInLink: async () => `${url}/#code=${(await signIn.createCode()).code}`,
+    opencodeUrl: opencode?.url,
     port,
     drain,
     close: (deadlineMs) => (closing ??= close(deadlineMs)),
@@ -84,7 +91,12 @@ export async function startServer(parts: ServerOptions): Promise<RunningServer> 
 export function createServer(
   parts: ServerOptions,
   settings: ServerSettings,
-): { server: Server; signIn: SignIn } & Pick<RunningServer, "drain" | "close"> {
+): {
+  server: Server;
+  signIn: SignIn;
+  /** Closes the server if the port is not available. */
+  serveOpencode: (port: number) => Promise<OpencodeListener>;
+} & Pick<RunningServer, "drain" | "close"> {
   const { store, logger } = parts;
   const seal = new ForwardSeal(store.records);
   const authorizer = new Authorizer(store.tokens, seal);
@@ -149,11 +161,24 @@ export function createServer(
     });
   }
 
+  let opencode: OpencodeListener | undefined;
   const close = async (deadlineMs: number): Promise<void> => {
     isStopping = true;
     streams.closeAll("the server is stopping");
     await handlers.close();
-    await closeServer(server, deadlineMs);
+    await Promise.all([closeServer(server, deadlineMs), opencode?.close(deadlineMs)]);
   };
-  return { server, signIn, drain: () => void (isStopping = true), close };
+  const serveOpencode = async (port: number): Promise<OpencodeListener> => {
+    try {
+      const { OpencodeTenants, startOpencode } = await import("../opencode/start-opencode.ts");
+      const tenants = new OpencodeTenants({ handlers, logger, batchMs: settings.batchMs });
+      parts.runtimes?.onClose(async (runtime) => tenants.leave(runtime));
+      opencode = await startOpencode({ settings, port, authorizer, tenants, streams, readiness, logger });
+      return opencode;
+    } catch (error) {
+      await close(0);
+      throw error;
+    }
+  };
+  return { server, signIn, drain: () => void (isStopping = true), close, serveOpencode };
 }

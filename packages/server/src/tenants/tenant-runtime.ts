@@ -1,5 +1,6 @@
 import type { Engine } from "@tandem/sessions";
 import type { ConnectAgent } from "../acp/net/acp-endpoint.ts";
+import type { OpencodeHost } from "../opencode/opencode-host.ts";
 import type { ServerHealth } from "../server-health.ts";
 import type { FleetProcess } from "../fleet/fleet-process.ts";
 import type { ContextSetup, ServedContext } from "../served-context.ts";
@@ -19,6 +20,8 @@ export interface TenantRuntime {
   health?: ServerHealth | undefined;
   /** Creates an ACP agent for a connection; if undefined, `/acp` is not served. */
   acp?: ConnectAgent | undefined;
+  /** Undefined if opencode's clients are not served. */
+  opencode?: OpencodeHost | undefined;
   /** Undefined if this process is not in a fleet. */
   fleet?: FleetProcess | undefined;
 }

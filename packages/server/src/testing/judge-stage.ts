@@ -36,11 +36,13 @@ export interface JudgeStage extends AsyncDisposable {
 interface JudgeStageOptions {
   /** The caller disposes of it. */
   context?: ServedContext;
+  /** Also serves opencode's clients. */
+  opencode?: boolean;
   /** Settings besides those of all stages. */
   engine?: (rehearsal: Rehearsal) => Partial<EngineSettings>;
 }
 
-export async function setJudgeStage({ context, engine: more }: JudgeStageOptions = {}): Promise<JudgeStage> {
+export async function setJudgeStage({ context, opencode, engine: more }: JudgeStageOptions = {}): Promise<JudgeStage> {
   const root = await mkdtemp(join(tmpdir(), "tandem-judge-"));
   const [folder, home, stateFolder] = ["project", "home", "state"].map((name) => join(root, name)) as [
     string,
@@ -79,18 +81,17 @@ export async function setJudgeStage({ context, engine: more }: JudgeStageOptions
     ...more?.(rehearsal),
   });
   await engine.start();
+  const begin = async (path: string, agent?: string) => ({
+    agent: agent ?? (await stage.agent()),
+    environment_id: (await engine.environments.create({ name: path, metadata: { [ENVIRONMENT_METADATA.path]: path } }))
+      .id,
+  });
   const acp = connectAgents({
     engine,
     clientServers,
     version: "1.2.3",
     logger: createLogger({ destination: { write: () => undefined } }),
-    async begin(path, agent) {
-      const metadata = { [ENVIRONMENT_METADATA.path]: path };
-      return {
-        agent: agent ?? (await stage.agent()),
-        environment_id: (await engine.environments.create({ name: path, metadata })).id,
-      };
-    },
+    begin,
   });
   const server = await startTestServer({
     engine,
@@ -98,6 +99,7 @@ export async function setJudgeStage({ context, engine: more }: JudgeStageOptions
     records: store.records,
     check: () => store.check(),
     acp,
+    ...(opencode && { opencode: { folder, usualMode: "default", usualModel: "sonnet", begin } }),
     ...(context && { context }),
   });
   const client = new Anthropic({ apiKey: server.secret, baseURL: server.url });

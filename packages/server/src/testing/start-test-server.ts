@@ -31,6 +31,8 @@ export async function startTestServer(parts: {
   page?: string;
   docs?: string;
   acp?: ServerOptions["acp"];
+  /** Also serves opencode's clients, on a free port. */
+  opencode?: ServerOptions["opencode"];
   fleet?: ServerOptions["fleet"];
   metrics?: ServerOptions["metrics"];
   tracing?: ServerOptions["tracing"];
@@ -55,6 +57,7 @@ export async function startTestServer(parts: {
     ...(parts.page !== undefined && { page: parts.page }),
     ...(parts.docs !== undefined && { docs: parts.docs }),
     ...(parts.acp && { acp: parts.acp }),
+    ...(parts.opencode && { opencode: parts.opencode, opencodePort: 0 }),
     ...(parts.fleet && { fleet: parts.fleet }),
     ...(parts.metrics && { metrics: parts.metrics }),
     tracing: parts.tracing,

@@ -17,6 +17,8 @@ const serverFile = z.object({
   certificate: z.string().optional(),
   /** The database, as the store describes it. */
   database: z.string(),
+  /** The address for opencode's clients, if they are served. */
+  opencode_url: z.string().optional(),
   /** Folders that its sessions may use, with their subfolders. */
   roots: z.array(z.string()),
   /** The payer of its sessions. */

@@ -4,7 +4,7 @@ import type { EngineSettings } from "@tandem/sessions";
 import { DEFAULT_TENANT, type Store } from "@tandem/storage";
 import { checkLogin } from "../engine/check-login.ts";
 import { beginIn } from "../engine/open-acp-engine.ts";
-import { hasContext, loadServer } from "../compose.ts";
+import { hasContext, loadServer, sessionRoots } from "../compose.ts";
 import type { Project } from "../config/load-project.ts";
 import type { Host } from "../host.ts";
 import type { Observation } from "../server/observe.ts";
@@ -121,6 +121,12 @@ export async function openTenantRuntime(
     health,
     readUsage,
     acp,
+    opencode: {
+      folder: sessionRoots(project)[0]!,
+      usualMode: project.config.sessions.permissionMode,
+      usualModel: project.config.llm.models.default,
+      begin: (folder) => beginIn(engine, project, folder, undefined),
+    },
     fleet,
     store,
     project,

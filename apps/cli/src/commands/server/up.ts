@@ -30,6 +30,10 @@ export function register(command: Command, { examples, json, runner }: Registrat
         .choices(DEMO_CHOICES)
         .preset("always"),
     )
+    .option(
+      "--opencode [port]",
+      "also serve opencode's clients on this loopback port (default: server.opencodePort, 4096)",
+    )
     .option("--no-open", "do not open the page in the browser")
     .addOption(
       new Option(
@@ -49,6 +53,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     "tandem up",
     "tandem up --port 0 --json",
     "tandem up --demo",
+    "tandem up --opencode",
     "tandem up --as worker --max-sessions 8 --label gpu=yes",
   );
 }
@@ -58,6 +63,7 @@ const PROBE_MS = 10_000;
 export interface UpOptions extends FleetOptions {
   port?: string;
   demo?: DemoChoice | true;
+  opencode?: string | true;
   open?: boolean;
 }
 
@@ -76,6 +82,7 @@ export async function up(invocation: Invocation, options: UpOptions): Promise<nu
     ...host,
     project,
     port,
+    opencodePort: opencodePortOf(options.opencode, project),
     fleet: options,
     demo: demo?.options,
     // On a terminal, log lines would scroll the address away. `tandem logs` shows them.
@@ -97,6 +104,14 @@ export async function up(invocation: Invocation, options: UpOptions): Promise<nu
   using __ = shrinkHeapWhenIdle();
   if (!stopRequested.aborted) await once(stopRequested, "abort");
   return 0;
+}
+
+/** The port of opencode's own server. */
+const OPENCODE_PORT = 4096;
+
+function opencodePortOf(named: UpOptions["opencode"], { config }: Project): number | undefined {
+  if (named === undefined) return undefined;
+  return named === true ? (config.server.opencodePort ?? OPENCODE_PORT) : toPort(named);
 }
 
 /** A server whose only folder contains its own tokens would refuse every session. */

@@ -31,8 +31,16 @@ export class Authorizer {
    */
   async authenticate(incoming: IncomingMessage, { allowsPage }: { allowsPage: boolean }): Promise<TokenRow> {
     const secret = secretOf(incoming.headers);
-    const token =
-      secret !== undefined ? await this.#find(sha256(secret)) : allowsPage ? await this.#findPage(incoming) : undefined;
+    if (secret !== undefined || !allowsPage) return this.authenticateSecret(secret);
+    return this.#admit(await this.#findPage(incoming));
+  }
+
+  /** Accepts a token's secret. */
+  async authenticateSecret(secret: string | undefined): Promise<TokenRow> {
+    return this.#admit(secret === undefined ? undefined : await this.#find(sha256(secret)));
+  }
+
+  #admit(token: TokenRow | undefined): TokenRow {
     if (!token) throw notValid();
     this.#touch(token);
     return token;
@@ -90,7 +98,7 @@ export function requireScope(token: TokenRow, wanted: Scope): void {
 }
 
 /** Clients send one of two headers. Both are accepted if they agree. */
-function secretOf(headers: IncomingHttpHeaders): string | undefined {
+export function secretOf(headers: IncomingHttpHeaders): string | undefined {
   const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1];
   const key = headers["x-api-key"];
   if (headers.authorization !== undefined && key !== undefined) return bearer === key ? bearer : undefined;

@@ -1,0 +1,18 @@
+import { errorReply } from "../http/error-reply.ts";
+
+const NAMES: Readonly<Record<number, string>> = {
+  400: "BadRequest",
+  401: "UnauthorizedError",
+  403: "ForbiddenError",
+  404: "NotFoundError",
+  409: "ConflictError",
+  501: "NotSupportedError",
+};
+
+/** An error in the form of opencode's API. */
+export function opencodeError(error: unknown, requestId: string): { response: Response; unexpected: boolean } {
+  const { status, headers, body, unexpected } = errorReply(error, requestId);
+  const { message } = (JSON.parse(body) as { error: { message: string } }).error;
+  const answer = { name: NAMES[status] ?? "UnknownError", data: { message }, request_id: requestId };
+  return { response: new Response(JSON.stringify(answer), { status, headers }), unexpected };
+}
