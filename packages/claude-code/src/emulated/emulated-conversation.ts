@@ -299,9 +299,10 @@ class EmulatedConversation implements Conversation {
     return answer;
   }
 
-  #report({ id }: ToolRequest, { content, isError, details }: ToolAnswer): void {
+  #report({ id }: ToolRequest, { content, isError, details, notes = [] }: ToolAnswer): void {
     const block = { type: "tool_result", tool_use_id: id, content, ...(isError && { is_error: true }) };
     this.#transcript.add("user", { content: [block] });
+    for (const text of notes) this.#transcript.add("user", { content: [{ type: "text", text }] });
     this.#tell({ type: "user", message: { role: "user", content: [block] }, tool_use_result: details });
   }
 

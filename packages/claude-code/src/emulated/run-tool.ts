@@ -17,6 +17,8 @@ export interface ToolAnswer {
   isError: boolean;
   /** What Claude Code reports beside the text, for example the patch of an edit. */
   details?: unknown;
+  /** What hooks tell the model beside the result. */
+  notes?: readonly string[];
 }
 
 /** Runs Claude Code's built-in tools, or acts as if. `folder` is the session's. */
@@ -66,7 +68,7 @@ export class ToolRunner {
     }
     const result = await this.#runAllowed({ ...call, input: updatedInput ?? call.input }, signal);
     const told = [additionalContext, await this.#after(call, result, signal)];
-    return { ...result, content: [...result.content, ...told.flatMap((text) => (text ? [textBlock(text)] : []))] };
+    return { ...result, notes: told.filter((text) => text !== undefined) };
   }
 
   async #runAllowed(call: ToolRequest, signal: AbortSignal): Promise<ToolAnswer> {
