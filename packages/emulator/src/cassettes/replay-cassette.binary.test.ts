@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { startEmulator } from "../start-emulator.ts";
 import { emulatedSession } from "../testing/emulated-session.ts";
 import { replayCassette } from "./replay-cassette.ts";
-import { answeredTurn, ASKING, CUSTOM, exported } from "./testing/recorded-sessions.ts";
+import { answeredTurn, ASKING, CUSTOM, exported, QUESTION } from "./testing/recorded-sessions.ts";
 
 const kinds = (steps: readonly CassetteStep[]): string => steps.map(({ kind }) => kind).join(" ");
 
@@ -66,19 +66,7 @@ test("approvals, denials, questions and results of custom tools are sent at thei
         toolUse("Bash", { command: "two" }, { id: "toolu_2" }),
       ]),
       toolUse("mcp__tandem__lookup", { word: "tandem" }),
-      toolUse("AskUserQuestion", {
-        questions: [
-          {
-            question: "Which one?",
-            header: "Pick",
-            multiSelect: false,
-            options: [
-              { label: "Left", description: "" },
-              { label: "Right", description: "" },
-            ],
-          },
-        ],
-      }),
+      toolUse("AskUserQuestion", QUESTION),
       text("Done."),
     ],
     tools: { Bash: ({ command }) => `ran ${String(command)}` },
@@ -142,4 +130,42 @@ test("interrupts during an answer and during a tool, retries, a refusal and an e
   const cassette = await exported(emulator, id);
   const { divergence } = await replayCassette(cassette);
   expect(divergence).toBeUndefined();
+});
+
+test("a session that waits for approval is exported and replayed up to there", async () => {
+  await using emulator = await startEmulator({ script: [toolUse("Bash", { command: "one" }, { id: "toolu_1" })] });
+  const session = await emulatedSession(emulator, ASKING);
+  const stream = await session.client.beta.sessions.events.stream(session.id);
+  await session.say("Work.");
+  for await (const event of stream) if (event.type === "session.status_idle") break;
+  const cassette = await exported(emulator, session.id);
+  expect(cassette.steps.at(-1)).toMatchObject({
+    kind: "idle",
+    stop_reason: "requires_action",
+    waiting_for: ["toolu_1"],
+  });
+  expect((await replayCassette(cassette)).divergence).toBeUndefined();
+
+  // Under another mode or rule, the replay takes another way.
+  const bypass = { ...cassette.header, permission_mode: "bypassPermissions" as const };
+  expect((await replayCassette({ ...cassette, header: bypass })).divergence).toBeDefined();
+  const rule = { tool: "Bash", action: "allow" as const, scope: "user" as const, source: "me" };
+  const { divergence } = await replayCassette({ ...cassette, header: { ...cassette.header, rules: [rule] } });
+  expect(divergence).toMatchObject({ kind: "call", expected: { permission: "ask" }, actual: { permission: "allow" } });
+});
+
+test("a session with parts that a replay cannot repeat is refused by name", async () => {
+  await using emulator = await startEmulator({ script: [text("Hello.")] });
+  const session = await emulatedSession(emulator);
+  await session.turn("Hello.");
+  const cassette = await exported(emulator, session.id);
+  const steps = cassette.steps.map((step) => (step.kind === "model" ? { ...step, thread: "1" } : step));
+  await expect(replayCassette({ ...cassette, steps })).rejects.toMatchObject({
+    code: "cassette_not_replayable",
+    message: "A replay cannot repeat: subagents.",
+  });
+  await expect(replayCassette(cassette, { mode: "real_tools" })).rejects.toMatchObject({
+    message:
+      "A replay cannot repeat: real tools without the folder (Checkpoints are off on the server (`checkpoints.enabled`).).",
+  });
 });

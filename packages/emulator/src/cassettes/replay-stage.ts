@@ -48,29 +48,32 @@ export async function openReplayStage(recorded: Cassette, mode: ReplayMode): Pro
   const claudeCode = mode === "real_tools";
   const open = claudeCode ? openConversation : emulated;
   const { header } = cassette;
+  const settings = engineSettings({
+    root,
+    folder,
+    model,
+    clock: new MovableClock(),
+    claudeCode,
+    openConversation(setup, host, transcripts) {
+      const onOutput: typeof host.onOutput = (output) => {
+        host.onOutput(output);
+        if (output.type === "delta" && output.delta.type === "event_delta") {
+          run.textStreamed(output.delta.delta.content.text.length);
+        }
+      };
+      const conversation = open(setup, { ...host, onOutput }, transcripts);
+      const send = conversation.send.bind(conversation);
+      conversation.send = (message) => {
+        send(message);
+        run.messageReceived();
+      };
+      return conversation;
+    },
+  });
   const engine = await createEngine(store, {
-    ...engineSettings({
-      root,
-      folder,
-      model,
-      clock: new MovableClock(),
-      claudeCode,
-      openConversation(setup, host, transcripts) {
-        const onOutput: typeof host.onOutput = (output) => {
-          host.onOutput(output);
-          if (output.type === "delta" && output.delta.type === "event_delta") {
-            run.textStreamed(output.delta.delta.content.text.length);
-          }
-        };
-        const conversation = open(setup, { ...host, onOutput }, transcripts);
-        const send = conversation.send.bind(conversation);
-        conversation.send = (message) => {
-          send(message);
-          run.messageReceived();
-        };
-        return conversation;
-      },
-    }),
+    ...settings,
+    // Without a process, a session that bypasses permissions can do no harm, also for root.
+    ...(!claudeCode && { hostVariables: { ...settings.hostVariables, IS_SANDBOX: "1" } }),
     recovery: "stop",
     models: async () => modelsOf(cassette),
     rules: header.rules.flatMap(({ scope, source: _source, ...rule }) => (scope === "project" ? [rule] : [])),

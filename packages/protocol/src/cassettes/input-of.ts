@@ -50,6 +50,7 @@ export function inputOf(event: SessionEvent, callOf: (eventId: string) => string
     case "tandem.rewound":
     case "tandem.file":
     case "tandem.compaction":
+    case "tandem.parked":
     case "tandem.recovered":
     case "tandem.forked":
     case "tandem.imported":

@@ -19,6 +19,20 @@ export const CUSTOM: AgentTools = [
   },
 ];
 
+export const QUESTION = {
+  questions: [
+    {
+      question: "Which one?",
+      header: "Pick",
+      multiSelect: false,
+      options: [
+        { label: "Left", description: "The left one." },
+        { label: "Right", description: "The right one." },
+      ],
+    },
+  ],
+};
+
 /** Reads a session's cassette through its file. */
 export async function exported(emulator: Emulator, id: string): Promise<Cassette> {
   const response = await fetch(`${emulator.url}/v1/sessions/${id}/cassette`, {
@@ -33,19 +47,25 @@ export async function exported(emulator: Emulator, id: string): Promise<Cassette
 export async function answeredTurn(
   { client, id, say }: Session,
   words: string,
-  answer: (call: { name: string; event: string }) => Anthropic.Beta.Sessions.EventSendParams["events"][number],
+  answer: (call: {
+    name: string;
+    event: string;
+    input: unknown;
+  }) => Anthropic.Beta.Sessions.EventSendParams["events"][number],
 ): Promise<void> {
   const stream = await client.beta.sessions.events.stream(id);
   await say(words);
-  const names = new Map<string, string>();
+  const calls = new Map<string, { name: string; input: unknown }>();
   const answered = new Set<string>();
   for await (const event of stream) {
-    if (event.type === "agent.tool_use" || event.type === "agent.custom_tool_use") names.set(event.id, event.name);
+    if (event.type === "agent.tool_use" || event.type === "agent.custom_tool_use") calls.set(event.id, event);
     if (event.type !== "session.status_idle") continue;
     if (event.stop_reason.type !== "requires_action") return;
     for (const call of event.stop_reason.event_ids.filter((each) => !answered.has(each))) {
       answered.add(call);
-      await client.beta.sessions.events.send(id, { events: [answer({ name: names.get(call) ?? "", event: call })] });
+      await client.beta.sessions.events.send(id, {
+        events: [answer({ name: "", input: {}, ...calls.get(call), event: call })],
+      });
     }
   }
 }
