@@ -3,7 +3,7 @@ import { access, readFile, realpath } from "node:fs/promises";
 import { delimiter, dirname, extname, isAbsolute, join } from "node:path";
 import { z } from "zod";
 import type { ConfiguredServer } from "./lsp-settings.ts";
-import { findExtensions } from "./source-files.ts";
+import { sourceFiles } from "./source-files.ts";
 
 /** Entries of the folder that are looked at to see which languages it has. */
 const LOOKED_AT = 4_000;
@@ -94,16 +94,25 @@ export async function findServers(
     })),
     ...builtin.map((server) => ({ ...server, find: () => server.find(place) })),
   ];
-  const extensions = new Set(candidates.flatMap(({ languages }) => Object.keys(languages)));
-  const present = await findExtensions(folder, extensions, LOOKED_AT);
+  // Programs first: that is a few files. Most folders have no program for most languages.
   const found = await Promise.all(
     candidates.map(async ({ name, languages, find }) => {
-      if (!Object.keys(languages).some((extension) => present.has(extension))) return [];
       const program = await find();
       return program ? [{ name, languages, ...program }] : [];
     }),
   );
-  return found.flat();
+  return withFiles(folder, found.flat());
+}
+
+/** Those of these servers for which the folder has a file. Stops as soon as that is known. */
+async function withFiles(folder: string, servers: readonly FoundServer[]): Promise<FoundServer[]> {
+  const missing = new Set(servers);
+  if (missing.size === 0) return [];
+  for await (const path of sourceFiles(folder, LOOKED_AT)) {
+    for (const server of missing) if (Object.hasOwn(server.languages, extname(path))) missing.delete(server);
+    if (missing.size === 0) break;
+  }
+  return servers.filter((server) => !missing.has(server));
 }
 
 /** The first server for a file. */

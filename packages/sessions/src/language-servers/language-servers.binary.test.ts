@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import type { HostServer } from "@tandem/claude-code";
 import type { RuleBook } from "@tandem/policy";
 import type { SessionRow } from "@tandem/storage";
+import { readFolderConfig } from "@tandem/workspace";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { MovableClock } from "../host/movable-clock.ts";
 import type { ProcessSettings } from "../process/process-settings.ts";
@@ -49,7 +50,13 @@ function open(): void {
     mcpTimeout,
     stateFolder: join(root, "state"),
     hostVariables: { PATH: process.env["PATH"] ?? "", HOME: root },
-    trustOf: async () => ({ trusted: isTrusted, state: isTrusted ? "trusted" : "untrusted", folder, since: null }),
+    trustOf: async () => ({
+      trusted: isTrusted,
+      state: isTrusted ? "trusted" : "untrusted",
+      folder,
+      since: null,
+      config: await readFolderConfig(folder),
+    }),
   };
   const log = join(root, "starts");
   const server = { name: "scripted", command: [PROGRAM, log], extensions: [".txt"], languageId: "text" };
@@ -91,6 +98,8 @@ test("are offered in trusted folders only, to agents that may read, for files th
   expect(await servers.toolsFor(row([]))).toBeUndefined();
   expect(await servers.toolsFor({ ...row(), selfHosted: true })).toBeUndefined();
   expect(await servers.toolsFor({ ...row(), folder: join(root, "state") })).toBeUndefined();
+  await put(".mcp.json", JSON.stringify({ mcpServers: { lsp: { command: "mine" } } }));
+  expect(await servers.toolsFor(row()), "the folder's own server has the name").toBeUndefined();
   expect(existsSync(join(root, "starts")), "none was started for this").toBe(false);
 });
 

@@ -5,11 +5,12 @@ import { Timer } from "../host/timer.ts";
 import type { ProcessSettings } from "../process/process-settings.ts";
 import type { Rules } from "../rules/rules.ts";
 import { canRead } from "../skills/agent-skills.ts";
+import { trustedParts } from "../trust/trusted-parts.ts";
 import { findServers, serverFor, type FoundServer } from "./find-servers.ts";
 import { LanguageServer, serverFailed } from "./language-server.ts";
 import type { LspSettings } from "./lsp-settings.ts";
 import { diagnoseEdit } from "./diagnose-edit.ts";
-import { lspServer } from "./lsp-server.ts";
+import { LSP_SERVER, lspServer } from "./lsp-server.ts";
 import type { SessionLanguages } from "./session-languages.ts";
 
 /** How long the servers found for a folder are remembered. */
@@ -57,7 +58,13 @@ export class LanguageServers implements SessionLanguages {
 
   async toolsFor(row: SessionRow): Promise<HostServer | undefined> {
     if (row.selfHosted || !canRead(row.agent.tools)) return undefined;
-    if (!(await this.#settings.trustOf?.(row.folder))?.trusted) return undefined;
+    const trust = await this.#settings.trustOf?.(row.folder);
+    if (!trust?.trusted) return undefined;
+    const { sessionServers } = this.#settings;
+    const ofFolder = trust.config ? Object.keys(trustedParts(trust.config).servers) : [];
+    const ofClient = sessionServers?.(row.id).map(({ name }) => name) ?? [];
+    // A server of this name that the client or the folder brings takes precedence, as one of the agent does.
+    if ([...ofFolder, ...ofClient].includes(LSP_SERVER)) return undefined;
     const servers = await this.#find(row.folder);
     if (servers.length === 0) return undefined;
     return lspServer(servers, {

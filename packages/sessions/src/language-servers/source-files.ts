@@ -26,17 +26,6 @@ export async function* sourceFiles(folder: string, limit: number): AsyncGenerato
   }
 }
 
-/** The extensions among `wanted` that files of the folder have. Looks at the first `limit` entries only. */
-export async function findExtensions(folder: string, wanted: ReadonlySet<string>, limit: number): Promise<Set<string>> {
-  const found = new Set<string>();
-  for await (const path of sourceFiles(folder, limit)) {
-    const extension = extname(path);
-    if (wanted.has(extension)) found.add(extension);
-    if (found.size === wanted.size) break;
-  }
-  return found;
-}
-
 /** Whether a file was created, changed or deleted, in the numbers of the protocol. */
 const CHANGE = { created: 1, changed: 2, deleted: 3 } as const;
 

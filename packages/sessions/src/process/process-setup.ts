@@ -61,11 +61,14 @@ export async function openProcessSetup(
   const { vaults } = settings;
   // The programs of a self-hosted environment run elsewhere.
   const vaultVariables = row.selfHosted ? undefined : await vaults?.openVariables(row.vaultIds ?? [], around.hide);
+  // Looks at the folder meanwhile.
+  const hosting = hostServersOf(row, settings);
+  hosting.catch(() => {});
   const { sandbox, opened, isCurrent } = await openSandbox(row, settings, { ...around, vaultVariables });
   if (opened) resources.use(opened);
   const { trust, parts, skillsIn } = await readFolder(row.folder, settings);
   const ownerUrls = await new OwnerUrls(around.store).among(row);
-  const hosted = await hostServersOf(row, settings);
+  const hosted = await hosting;
   const { languageServers } = settings;
   const hasLsp = languageServers !== undefined && hosted.some(({ name }) => name === LSP_SERVER);
   if (hasLsp) resources.use(languageServers.hold(row.folder));
