@@ -220,7 +220,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
   });
   // Spread over the servers of a fleet: the first one denies the request for all.
   const othersMs = settings.fleet ? 1_000 + 4_000 * Math.random() : 0;
-  const expiry = new ApprovalExpiry({ store, service: approvals, othersMs, log: settings.log, clock: settings.clock });
+  const expiry = new ApprovalExpiry({ store, service: approvals, othersMs, settings });
   const tenant = settings.fleet?.tenant ?? DEFAULT_TENANT;
   const webhooks = new WebhookService(store, { tenant, secrets, ...settings });
   const worktrees = createWorktrees(store, { ...settings, stateFolder }, audit);

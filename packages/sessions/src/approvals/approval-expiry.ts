@@ -1,7 +1,7 @@
 import type { Store } from "@tandem/storage";
-import type { Clock } from "../host/clock.ts";
-import type { Log } from "../host/host-settings.ts";
 import { Timer } from "../host/timer.ts";
+import { loadTurnCode } from "../process/load-turn-code.ts";
+import type { ProcessSettings } from "../process/process-settings.ts";
 import type { ApprovalService } from "./approval-service.ts";
 import { asCall } from "./approval-reader.ts";
 
@@ -9,12 +9,13 @@ import { asCall } from "./approval-reader.ts";
 const CHECK_MS = 30_000;
 /** A timer cannot be longer than 24.8 days. */
 const MAX_MS = 60 * 60 * 1_000;
+/** Not at once: the server is about to answer its first request. */
+const PREPARE_MS = 500;
 
 interface ExpiryDependencies {
   store: Store;
   service: Pick<ApprovalService, "pending" | "index" | "expire">;
-  log: Log;
-  clock: Clock;
+  settings: Pick<ProcessSettings, "log" | "clock" | "prepare" | "sandbox" | "hostVariables">;
   /** Requests of other processes are denied this much later: the other process does so itself unless it died. */
   othersMs: number;
 }
@@ -25,17 +26,19 @@ export class ApprovalExpiry {
   /** When each request expires, by id. */
   readonly #due = new Map<string, number>();
   readonly #timer: Timer;
+  readonly #preparation: Timer;
   #stopChecking: (() => void) | undefined;
   #stopListening: (() => void) | undefined;
 
   constructor(dependencies: ExpiryDependencies) {
     this.#dependencies = dependencies;
-    this.#timer = new Timer(dependencies.clock);
+    this.#timer = new Timer(dependencies.settings.clock);
+    this.#preparation = new Timer(dependencies.settings.clock);
   }
 
   /** Resolves when overdue requests have been denied. With `ownOnly`, only requests of this process are watched. */
   async start(ownOnly: boolean): Promise<void> {
-    const { store, clock } = this.#dependencies;
+    const { store, settings } = this.#dependencies;
     this.#stopListening = store.events.onAppend((_, events) => {
       for (const logged of events) {
         const { event } = logged;
@@ -44,26 +47,33 @@ export class ApprovalExpiry {
       }
     });
     if (ownOnly) return;
-    await this.#check();
-    this.#stopChecking = clock.every(CHECK_MS, () => void this.#check());
+    const isPending = await this.#check();
+    // A person may answer soon, and should not wait until code is loaded.
+    if (isPending && settings.prepare) this.#preparation.set(PREPARE_MS, () => void loadTurnCode(settings));
+    this.#stopChecking = settings.clock.every(CHECK_MS, () => void this.#check());
   }
 
   stop(): void {
     this.#stopListening?.();
     this.#stopChecking?.();
     this.#timer.clear();
+    this.#preparation.clear();
   }
 
-  async #check(): Promise<void> {
-    const { service, log, othersMs } = this.#dependencies;
+  /** Resolves with whether requests are pending. */
+  async #check(): Promise<boolean> {
+    const { service, settings, othersMs } = this.#dependencies;
     try {
-      for (const { id, session_id: session, expires_at: at } of await service.pending()) {
+      const pending = await service.pending();
+      for (const { id, session_id: session, expires_at: at } of pending) {
         await service.index(id, session);
         if (!this.#due.has(id)) this.#note(id, at, othersMs);
       }
       await this.#denyDue();
+      return pending.length > 0;
     } catch (error) {
-      log.warn({ error: String(error) }, "approvals could not be looked through");
+      settings.log.warn({ error: String(error) }, "approvals could not be looked through");
+      return false;
     }
   }
 
@@ -75,19 +85,19 @@ export class ApprovalExpiry {
 
   #setTimer(): void {
     if (this.#due.size === 0) return this.#timer.clear();
-    const next = Math.min(...this.#due.values()) - this.#dependencies.clock.now();
+    const next = Math.min(...this.#due.values()) - this.#dependencies.settings.clock.now();
     this.#timer.set(Math.min(Math.max(next, 0), MAX_MS), () => void this.#denyDue());
   }
 
   async #denyDue(): Promise<void> {
-    const { service, log, clock } = this.#dependencies;
-    const now = clock.now();
+    const { service, settings } = this.#dependencies;
+    const now = settings.clock.now();
     for (const [id, at] of this.#due) {
       if (at > now) continue;
       this.#due.delete(id);
       await service.expire(id).catch((error: unknown) => {
         // The next check finds it again.
-        log.warn({ approval: id, error: String(error) }, "an approval could not be denied in time");
+        settings.log.warn({ approval: id, error: String(error) }, "an approval could not be denied in time");
       });
     }
     this.#setTimer();
