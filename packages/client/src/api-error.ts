@@ -24,7 +24,7 @@ export class ApiError extends Error {
     this.requestId = requestId;
   }
 
-  static async of(response: Response): Promise<ApiError> {
+  static async of(response: Pick<Response, "status" | "json">): Promise<ApiError> {
     const body: unknown = await response.json().catch(() => undefined);
     const error = isRecord(body) && isRecord(body["error"]) ? body["error"] : {};
     const details = isRecord(error["details"]) ? error["details"] : {};

@@ -16,12 +16,23 @@ import { ApiError } from "./api-error.ts";
 import { followStream, type FollowHooks } from "./follow-stream.ts";
 import { readFrames } from "./read-frames.ts";
 
-export interface ClientSettings {
+export type ClientRequest = Omit<RequestInit, "headers"> & { headers: Record<string, string> };
+
+/** The part of a `Response` that the client needs. */
+export interface ClientResponse {
+  readonly ok: boolean;
+  readonly status: number;
+  readonly body: AsyncIterable<Uint8Array> | ReadableStream<Uint8Array> | null;
+  json(): Promise<unknown>;
+}
+
+export interface ClientSettings<R extends ClientResponse = Response> {
   /** Where the server is. Without it, paths are relative: for a page that the server itself delivered. */
   baseUrl?: string;
   /** Sent as a bearer token. The page signs its requests instead (`createSignedFetch`). */
   token?: string;
-  fetch?: (url: string, init: RequestInit) => Promise<Response>;
+  /** The headers are an object: to load `Headers` takes Node longer than a request. */
+  fetch?: (url: string, init: ClientRequest) => Promise<R>;
   /** Called for every 401, which means that the token or the sign-in is no longer valid. */
   onUnauthorized?: () => void;
   /** Translates every error of the API into an error of the caller's own. */
@@ -51,13 +62,13 @@ type UploadInput<Name extends UploadName> = ({ file: Blob; filename?: string } |
 } & (keyof ParamsOf<Name> extends never ? {} : { params: ParamsOf<Name> }) &
   Options;
 
-export interface Client {
+export interface Client<R extends ClientResponse = Response> {
   /** A request with JSON both ways. */
   call<Name extends Plain<JsonName>>(name: Name): Promise<ResponseOf<Name>>;
   call<Name extends JsonName>(name: Name, input: CallInput<Name> & Options): Promise<ResponseOf<Name>>;
   upload<Name extends UploadName>(name: Name, input: UploadInput<Name>): Promise<ResponseOf<Name>>;
-  download(name: Plain<DownloadName>): Promise<Response>;
-  download<Name extends DownloadName>(name: Name, input: CallInput<Name> & Options): Promise<Response>;
+  download(name: Plain<DownloadName>): Promise<R>;
+  download<Name extends DownloadName>(name: Name, input: CallInput<Name> & Options): Promise<R>;
   /** One connection; ends when the server ends it or the connection breaks. */
   stream<Name extends StreamName>(
     name: Name,
@@ -69,20 +80,23 @@ export interface Client {
     input: CallInput<Name> & FollowHooks<FrameOf<Name>> & { signal: AbortSignal; from?: string },
   ): Promise<void>;
   /** A path outside of the contract, such as the page's own sign-in. */
-  request(method: string, path: string, body?: unknown): Promise<Response>;
+  request(method: string, path: string, body?: unknown): Promise<R>;
 }
 
 /** A typed client of the server's API. It trusts the server to answer as the contract says, and does not validate. */
+export function createClient(settings?: ClientSettings): Client;
+export function createClient<R extends ClientResponse>(
+  settings: ClientSettings<R> & { fetch: NonNullable<ClientSettings<R>["fetch"]> },
+): Client<R>;
 export function createClient({
   baseUrl = "",
   token,
   fetch: send = (url, init) => fetch(url, init),
   onUnauthorized,
   toError = (error) => error,
-}: ClientSettings = {}): Client {
-  const request = async (method: string, path: string, init: RequestInit): Promise<Response> => {
-    const headers = new Headers(init.headers);
-    if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
+}: ClientSettings<ClientResponse> = {}): Client<ClientResponse> {
+  const request = async (method: string, path: string, init: SentRequest): Promise<ClientResponse> => {
+    const headers = { ...init.headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) };
     const response = await send(`${baseUrl}${path}`, { ...init, method, headers }).catch((cause: unknown) => {
       if (init.signal?.aborted) throw cause;
       throw toError(
@@ -93,14 +107,13 @@ export function createClient({
     if (response.status === 401) onUnauthorized?.();
     throw toError(await ApiError.of(response));
   };
-  const json = (body: unknown): RequestInit =>
+  const json = (body: unknown): SentRequest =>
     body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
-  const open = async (name: EndpointName, input: OpenInput): Promise<Response> => {
+  const open = async (name: EndpointName, input: OpenInput): Promise<ClientResponse> => {
     const { method, path } = addressOf(name, input);
     const { body, signal, lastEventId } = input;
     const init = json(body);
-    const headers = new Headers(init.headers);
-    if (lastEventId !== undefined) headers.set("last-event-id", lastEventId);
+    const headers = { ...init.headers, ...(lastEventId !== undefined && { "last-event-id": lastEventId }) };
     return request(method, path, { ...init, headers, ...(signal && { signal }) });
   };
   const frames = async (name: StreamName, input: OpenInput, onBytes?: () => void) => {
@@ -134,6 +147,8 @@ export function createClient({
     request: (method, path, body) => request(method, path, json(body)),
   };
 }
+
+type SentRequest = Pick<RequestInit, "body" | "signal"> & { headers?: Record<string, string> };
 
 interface OpenInput {
   params?: Readonly<Record<string, string>>;

@@ -331,7 +331,8 @@ export {
 } from "./api/vaults.ts";
 export type { VaultLogin, VaultLoginFinish, VaultLoginParams } from "./api/vault-logins.ts";
 export { STATUS_EVENTS, StatusTimes, type SessionTimes } from "./events/status-times.ts";
-export { ANTHROPIC_EVENT_TYPES, isOwnType, PREVIEWS, type StreamFrame } from "./api/sessions/session-events.ts";
+export { PREVIEWS } from "./api/sessions/previews.ts";
+export { ANTHROPIC_EVENT_TYPES, isOwnType, type StreamFrame } from "./api/sessions/session-events.ts";
 export type { FileChange, FolderEntry, FolderFile } from "./api/sessions/session-folder.ts";
 export type { SlashCommand } from "./api/sessions/commands.ts";
 export type { Finding, ServerStatus } from "./api/status.ts";

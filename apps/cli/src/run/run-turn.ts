@@ -48,6 +48,8 @@ export interface TurnResult {
 export interface TurnOptions {
   view: TurnView;
   approve: Approver;
+  /** The session has no events yet. */
+  isNew?: boolean;
   /** Aborts to interrupt the turn. */
   signal: AbortSignal;
 }
@@ -102,9 +104,9 @@ class TurnUnderWay implements Disposable {
   }
 
   async run(input: TurnInput): Promise<TurnResult> {
-    const { signal } = this.#options;
+    const { signal, isNew } = this.#options;
     const happenings = await this.#client.follow(this.#session, this.#end.signal);
-    await this.#lookBack();
+    if (!isNew) await this.#lookBack();
     signal.throwIfAborted();
     const [sent] = await this.#client.sessions.send(this.#session, [input]);
     this.#message = sent!.id;

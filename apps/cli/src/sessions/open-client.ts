@@ -1,19 +1,12 @@
-import { hasContext, holderName, openStore } from "@tandem/tandem/compose";
-import { contextServers, serveContext } from "@tandem/tandem/context";
 import { databaseName, type Project } from "@tandem/tandem/config";
 import type { Invocation } from "../invocation.ts";
 import { addFolder, findServer, readAddedFolders, type ServerInfo } from "@tandem/tandem/server";
 import { canAsk, choose } from "../choose.ts";
-import { createProjectEngine, commandStore } from "@tandem/tandem/engine";
-import { createLocalClient } from "./local-client.ts";
 import { createServerClient } from "./server-client.ts";
 import { isWithin } from "./find-session.ts";
 import { ServerConnection } from "./server-connection.ts";
 import { noteLine, styleFor } from "../terminal.ts";
 import type { SessionsClient } from "./sessions-client.ts";
-
-/** Short, because the command has already waited for its turns or wants to cut them. */
-const STOP_MS = 3_000;
 
 export interface ClientOptions {
   /** The command name, shown when another process finds a session locked. */
@@ -38,30 +31,9 @@ export async function openClient(
   const server =
     demo ?? (await serverFor(invocation, project, options.folder)) ?? (await offerServer(invocation, project, options));
   if (server) return createServerClient(await ServerConnection.open(server));
-  await using parts = new AsyncDisposableStack();
-  const store = parts.use(await openStore(invocation, project));
-  const { command, runs = false } = options;
-  const log = { warn: (details: Record<string, unknown>, message: string) => logTo(invocation, details, message) };
-  const knowledge =
-    runs && project.config.sessions.context && hasContext(project)
-      ? parts.use(await serveContext(invocation, project, store, { command, log }))
-      : undefined;
-  const engine = await createProjectEngine(invocation, project, commandStore(store), {
-    command,
-    runs,
-    log,
-    ownOnly: true,
-    ...(knowledge && { hostServers: contextServers(project, () => knowledge, store.sessions, log) }),
-    folders: options.folder === undefined ? [] : [options.folder],
-  });
-  if (runs) await engine.start();
-  parts.defer(() => engine.stop(STOP_MS));
-  const owned = parts.move();
-  return createLocalClient(engine, {
-    leases: store.leases,
-    holder: holderName(command),
-    close: () => owned.disposeAsync(),
-  });
+  // Imported lazily: a command beside a running server needs no engine.
+  const { openLocalClient } = await import("./open-local-client.ts");
+  return openLocalClient(invocation, project, options);
 }
 
 const DEMO_NOTE = "The demo is running, so this command uses it: scripted answers, no cost.";
@@ -113,8 +85,4 @@ async function offerServer(
   if (key === "r") return undefined;
   await addFolder(env, folder);
   return server;
-}
-
-function logTo({ stderr, debug }: Invocation, details: Record<string, unknown>, message: string): void {
-  if (debug) stderr.write(`${message} ${JSON.stringify(details)}\n`);
 }

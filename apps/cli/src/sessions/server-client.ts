@@ -2,7 +2,6 @@ import { PREVIEWS } from "@tandem/protocol";
 import type { Page, PageQuery } from "@tandem/storage";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AsyncQueue } from "./async-queue.ts";
-import { readAuditExport } from "./read-audit-export.ts";
 import type { ServerConnection } from "./server-connection.ts";
 import { deploymentsOf } from "./server-deployments.ts";
 import { skillsOf } from "./server-skills.ts";
@@ -159,7 +158,10 @@ export function createServerClient(server: ServerConnection): SessionsClient {
             },
           }),
         ),
-      export: async () => readAuditExport(await (await api.download("audit.export")).text()),
+      export: async () => {
+        const { readAuditExport } = await import("./read-audit-export.ts");
+        return readAuditExport(await (await api.download("audit.export")).text());
+      },
       verify: (noted) => api.call("audit.verify", { body: { noted: [...noted] } }),
     },
     newest: async (id, { limit, types }) =>

@@ -1,11 +1,15 @@
-import { createClient, type ApiError, type Client } from "@tandem/client";
+import { createClient, type ApiError, type Client, type ClientRequest, type ClientResponse } from "@tandem/client";
 import { RequestError, TandemError, type RequestErrorCode } from "@tandem/protocol";
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
-import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
-import { Readable } from "node:stream";
+import type { Agent as HttpAgent, IncomingMessage } from "node:http";
+import type { Agent as HttpsAgent } from "node:https";
+import { buffer } from "node:stream/consumers";
 import type { ServerInfo } from "@tandem/tandem/server";
+
+// To import `node:http`, or to use `Headers` or `Response`, loads Node's `fetch`, which takes longer than a short command runs.
+const loadHttp = () => process.getBuiltinModule("node:http");
+const loadHttps = () => process.getBuiltinModule("node:https");
 
 /** A little longer than the server gives itself for a request. */
 const DEADLINE_MS = 125_000;
@@ -26,7 +30,7 @@ type ServerAddress = Pick<ServerInfo, "url" | "token_file" | "certificate">;
 export class ServerConnection implements Disposable {
   readonly url: string;
   /** The typed API. Its errors are a `RequestError` or another `TandemError`. */
-  readonly api: Client;
+  readonly api: Client<ServerAnswer>;
   readonly #token: string;
   readonly #agent: HttpAgent | HttpsAgent;
 
@@ -73,7 +77,7 @@ export class ServerConnection implements Disposable {
         authorization: `Bearer ${this.#token}`,
         ...(body && { "content-length": body.length }),
       };
-      const start = url.protocol === "https:" ? httpsRequest : httpRequest;
+      const { request: start } = url.protocol === "https:" ? loadHttps() : loadHttp();
       start(url, { method, headers, agent: this.#agent, signal }, resolve)
         .on("error", (cause) => reject(unreachable(this.url, cause, signal)))
         .end(body);
@@ -85,20 +89,48 @@ export class ServerConnection implements Disposable {
   }
 
   /** `send` in the form of `fetch`. A request without a signal of its own gets the usual deadline. */
-  async #fetch(path: string, { signal, ...init }: RequestInit): Promise<Response> {
-    const request = new Request(new URL(path, this.url), init);
-    const body = Buffer.from(await request.arrayBuffer());
+  async #fetch(path: string, { signal, method = "GET", headers, body }: ClientRequest): Promise<ServerAnswer> {
+    const isText = typeof body === "string" || body === undefined || body === null;
+    const form = isText ? undefined : new Request(new URL(path, this.url), { method, body });
+    const bytes = form ? Buffer.from(await form.arrayBuffer()) : Buffer.from(isText ? (body ?? "") : "");
     const answer = await this.send({
-      method: request.method,
+      method,
       path,
-      headers: Object.fromEntries(request.headers),
-      body: body.length === 0 ? undefined : body,
+      headers: { ...headers, ...(form && Object.fromEntries(form.headers)) },
+      body: bytes.length === 0 ? undefined : bytes,
       signal: signal ?? AbortSignal.timeout(DEADLINE_MS),
     });
-    const status = answer.statusCode ?? 500;
-    if (status !== 204) return new Response(Readable.toWeb(answer), { status });
-    answer.resume();
-    return new Response(null, { status });
+    if (answer.statusCode === 204) answer.resume();
+    return new ServerAnswer(answer);
+  }
+}
+
+/** The part of a `Response` that commands use. */
+class ServerAnswer implements ClientResponse {
+  readonly status: number;
+  readonly body: AsyncIterable<Uint8Array>;
+  readonly #message: IncomingMessage;
+
+  constructor(message: IncomingMessage) {
+    this.status = message.statusCode ?? 500;
+    this.body = message;
+    this.#message = message;
+  }
+
+  get ok(): boolean {
+    return this.status >= 200 && this.status < 300;
+  }
+
+  bytes(): Promise<Buffer> {
+    return buffer(this.#message);
+  }
+
+  async text(): Promise<string> {
+    return (await this.bytes()).toString("utf8");
+  }
+
+  async json(): Promise<unknown> {
+    return JSON.parse(await this.text()) as unknown;
   }
 }
 
@@ -114,7 +146,7 @@ export async function serverAccess({
       cause,
     });
   });
-  const agent = certificate ? await pinnedAgent(certificate) : new HttpAgent({ keepAlive: true });
+  const agent = certificate ? await pinnedAgent(certificate) : new (loadHttp().Agent)({ keepAlive: true });
   return { url, token: token.trim(), agent };
 }
 
@@ -122,7 +154,7 @@ export async function serverAccess({
 async function pinnedAgent(file: string): Promise<HttpsAgent> {
   const chain = await readFile(file, "utf8");
   const pinned = new X509Certificate(chain).fingerprint256;
-  return new HttpsAgent({
+  return new (loadHttps().Agent)({
     keepAlive: true,
     ca: chain,
     allowPartialTrustChain: true,

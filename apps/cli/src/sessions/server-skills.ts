@@ -30,7 +30,7 @@ export function skillsOf({ api }: ServerConnection): SessionsClient["skills"] {
       const params = { skill_id: id, version };
       const { name } = await api.call("skills.versions.retrieve", { params });
       const response = await api.download("skills.versions.download", { params });
-      const content = new Uint8Array(await response.arrayBuffer());
+      const content = new Uint8Array(await response.bytes());
       return { filename: `${name}.zip`, size: content.byteLength, read: async () => content };
     },
   };

@@ -65,23 +65,41 @@ export const configJsonSchema = () => ({
 /** Placeholder for a user-chosen name in a path. */
 const NAMED = "<name>";
 
-let keys: readonly ConfigKey[] | undefined;
+const SECTIONS = Object.keys(configSchema.shape) as (keyof typeof configSchema.shape)[];
+const keysBySection = new Map<string, readonly ConfigKey[]>();
 
-/** All sections and settings of `tandem.yaml`, in schema order. */
-export function configKeys(): readonly ConfigKey[] {
-  keys ??= below(node.parse(configJsonSchema()), "");
+/** A section with its settings. Describing all sections takes longer than most commands run. */
+function keysOf(section: (typeof SECTIONS)[number]): readonly ConfigKey[] {
+  const known = keysBySection.get(section);
+  if (known) return known;
+  const alone = z.strictObject({ [section]: configSchema.shape[section] });
+  const keys = below(node.parse(z.toJSONSchema(alone, { io: "input", target: "draft-7" })), "");
+  keysBySection.set(section, keys);
   return keys;
 }
 
-export const configSettings = () => configKeys().filter((key) => key.type !== "section");
+/** All sections and settings of `tandem.yaml`, in schema order. */
+export const configKeys = (): readonly ConfigKey[] => SECTIONS.flatMap(keysOf);
+
+export const configSettings = () => configKeys().filter(isSetting);
 
 /** Finds a setting or section. The path may contain user-chosen names. */
-export const configKey = (path: string) => configKeys().find((key) => fits(key.path, path));
-
-/** Lists all settings. `<name>` becomes each name in the file; settings without a chosen name are left out. */
-export function settingsFor(file: unknown): ConfigKey[] {
-  return configSettings().flatMap((key) => pathsIn(file, key.path.split(".")).map((path) => ({ ...key, path })));
+export function configKey(path: string): ConfigKey | undefined {
+  const section = SECTIONS.find((name) => name === path.split(".")[0]);
+  return section && keysOf(section).find((key) => fits(key.path, path));
 }
+
+/**
+ * Lists all settings of the sections in the file. `<name>` becomes each name in the file; settings without a chosen name are
+ * left out.
+ */
+export function settingsFor(file: object): ConfigKey[] {
+  return SECTIONS.filter((section) => section in file)
+    .flatMap((section) => keysOf(section).filter(isSetting))
+    .flatMap((key) => pathsIn(file, key.path.split(".")).map((path) => ({ ...key, path })));
+}
+
+const isSetting = ({ type }: ConfigKey): boolean => type !== "section";
 
 /** The allowed keys of the section at `path`. The empty path is the file itself. */
 export function namesIn(path: string): string[] {

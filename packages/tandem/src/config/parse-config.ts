@@ -2,8 +2,9 @@ import { configSchema, nearest, type Config } from "@tandem/protocol";
 import { type Document, isMap, isScalar, LineCounter, parseDocument, type Node, type Pair } from "yaml";
 import type { z } from "zod";
 import { ConfigError, type ConfigProblem } from "./config-error.ts";
-import { configKey, type ConfigKey, configKeys, namesIn, settingsFor } from "./config-keys.ts";
+import { configKey, type ConfigKey, configKeys, namesIn } from "./config-keys.ts";
 import type { ConfigValue } from "./config-value.ts";
+import { settingPaths } from "./setting-paths.ts";
 
 /** A value set in the file, as opposed to a default. */
 export interface Setting {
@@ -36,7 +37,8 @@ export function parseConfig(source: string, file: string): ParsedConfig {
     );
   }
   const value = toValue(document, file);
-  const result = configSchema.safeParse(withoutEmptySections(value, ""));
+  // A process parses it once: zod would take longer to generate faster code.
+  const result = configSchema.safeParse(withoutEmptySections(value, ""), { jitless: true });
   if (!result.success) {
     const problems = result.error.issues.flatMap((issue) =>
       explain(issue, value).map(({ keyPath, ...problem }) =>
@@ -52,7 +54,7 @@ export function parseConfig(source: string, file: string): ParsedConfig {
     );
   }
   // Read the resolved value instead of the YAML nodes: an alias must not hide a setting from the trust check.
-  const settings = (isEmpty(value) ? [] : settingsFor(value)).flatMap(({ path }) => {
+  const settings = settingPaths(value).flatMap((path) => {
     const keyPath = path.split(".");
     const set = valueAt(value, keyPath) as Setting["value"] | undefined;
     return set === undefined ? [] : [{ path, value: set, line: at(offsetOf(document, keyPath)).line }];
@@ -81,10 +83,6 @@ function withoutEmptySections(value: unknown, path: string): unknown {
     Object.entries(value).map(([key, child]) => [key, withoutEmptySections(child, path ? `${path}.${key}` : key)]),
   );
 }
-
-/** Whether a file sets nothing: listing all settings takes longer than the rest. */
-const isEmpty = (value: unknown): boolean =>
-  typeof value === "object" && value !== null && Object.keys(value).length === 0;
 
 type Explanation = Omit<ConfigProblem, "line" | "column" | "key"> & { keyPath: string[] };
 

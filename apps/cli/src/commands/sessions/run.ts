@@ -115,16 +115,17 @@ export async function run(invocation: Invocation, given: readonly string[], flag
     runs: true,
     ...(options.resume === undefined && options.fork === undefined && { folder }),
   });
-  const session =
-    options.resume || options.fork
-      ? await resume(client, options, metadata, invocation)
-      : await begin(client, project, options, { folder, metadata, prompt });
+  const isNew = !options.resume && !options.fork;
+  const session = !isNew
+    ? await resume(client, options, metadata, invocation)
+    : await begin(client, project, options, { folder, metadata, prompt });
   // Piped text may be untrusted, so `/name` and `@path` in it have no effect.
   const isTyped = words.length > 0 && prompt === words.join(" ");
   const content = [{ type: "text" as const, text: prompt }];
   const message = { type: "user.message" as const, content, ...(isTyped && { tandem: { commands: true } }) };
   const result = await runTurn(client, session.id, outcome ?? message, {
     view,
+    isNew,
     signal: invocation.signal,
     approve: createApprover(
       { ...invocation, json: format !== "text" },
@@ -149,13 +150,14 @@ async function begin(
   { folder, metadata, prompt }: { folder: string; metadata: Record<string, string>; prompt: string },
 ): Promise<Session> {
   const { llm } = project.config;
-  const { agent, model } = named
-    ? { agent: await findAgent(client, named), model: undefined }
-    : await defaultAgent(client, llm);
+  const [{ agent, model }, environment_id] = await Promise.all([
+    named ? findAgent(client, named).then((agent) => ({ agent, model: undefined })) : defaultAgent(client, llm),
+    findEnvironment(client, folder, worktree !== undefined),
+  ]);
   const wanted = asked ?? model;
   const params: SessionCreateParams = {
     agent: wanted === undefined ? agent.id : { type: "agent_with_overrides", id: agent.id, model: wanted },
-    environment_id: await findEnvironment(client, folder, worktree !== undefined),
+    environment_id,
     title: titleOf(prompt),
     ...(vault && { vault_ids: await vaultIdsOf(client, vault) }),
     metadata: typeof worktree === "string" ? { ...metadata, [SESSION_METADATA.worktree]: worktree } : metadata,

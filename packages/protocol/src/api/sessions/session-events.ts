@@ -3,8 +3,7 @@ import { clientEvent } from "../../events/client-event.ts";
 import { typed } from "../typed.ts";
 import type { Delta, SessionEvent, SessionEventType } from "../../events/session-event.ts";
 import { createdBetween, listOf, order, pageOf, pageQuery } from "../page.ts";
-
-export const PREVIEWS = ["agent.message", "agent.thinking"] as const;
+import { PREVIEWS } from "./previews.ts";
 
 /** Every event type; the compiler reports a missing one. Anthropic's documentation and ours describe their fields. */
 const EVENT_TYPES = Object.keys({
