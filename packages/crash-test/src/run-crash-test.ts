@@ -53,6 +53,7 @@ export interface CrashTestOptions {
 const FAULTS_PER_ROUND = 20;
 const SESSIONS = 3;
 const LEAST_PATIENCE_MS = 45_000;
+const MOST_PATIENCE_MS = 300_000;
 /** Patience in turns of this machine without a fault. */
 const PATIENT_TURNS = 25;
 const CALM_PATIENCE_MS = 120_000;
@@ -89,7 +90,7 @@ export async function runCrashTest(options: CrashTestOptions): Promise<CrashTest
   const calmPatienceMs = options.patienceMs ?? CALM_PATIENCE_MS;
   const calm = await runRound({ ...base, round: 0, faults: [], patienceMs: calmPatienceMs, onFault: () => undefined });
   const turns = calm.settled.filter(({ isSettled }) => isSettled).map(({ waitedMs }) => waitedMs);
-  const patienceMs = options.patienceMs ?? Math.max(LEAST_PATIENCE_MS, PATIENT_TURNS * Math.max(...turns, 0));
+  const patienceMs = options.patienceMs ?? patienceAfter(Math.max(...turns, 0));
 
   const hasApprovals = work.includes("approval");
   const wanted = options.only ?? [...FAULT_KINDS, ...(plan.extraFaults ?? []).map(({ kind }) => kind)];
@@ -163,6 +164,10 @@ export async function runCrashTest(options: CrashTestOptions): Promise<CrashTest
     },
   };
 }
+
+/** A session is stuck after many times the duration of a turn without faults, which shows the speed of the machine. */
+const patienceAfter = (turnMs: number): number =>
+  Math.min(MOST_PATIENCE_MS, Math.max(LEAST_PATIENCE_MS, PATIENT_TURNS * turnMs));
 
 /** Each kind comes equally often, in a random order. */
 function shuffledKinds(kinds: readonly string[], count: number, random: SeededRandom): string[] {

@@ -172,8 +172,10 @@ export class FaultInjector {
     try {
       await fault();
       for (const process of system.processes) {
-        while (!signal.aborted && process.pid === undefined) await system.restart(process);
-        await process.waitUntilReady(signal);
+        // A start that met the fault fails only afterwards.
+        while (!signal.aborted && !(await process.waitUntilReady(signal))) {
+          if (process.pid === undefined) process.launch();
+        }
       }
     } finally {
       system.excuses -= 1;

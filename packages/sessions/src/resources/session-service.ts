@@ -218,7 +218,8 @@ export class SessionService implements Sessions {
     const shown = waiting.filter(({ id: event, type }) => !taken.has(event) && (range.types?.includes(type) ?? true));
     const isWanted = atEnd && (range.thread ?? null) === null && !range.since;
     const explained = isWanted && shown.length > 0 ? await this.#withReason(row, shown) : [];
-    return { events, waiting: explained.map(servedEvent) };
+    // A result has its time since it was sent, and is in the log only once a turn has taken it.
+    return { events, waiting: explained.map((event) => servedEvent({ ...event, processed_at: null })) };
   }
 
   /** A message that waits behind a running turn needs no explanation; one in an idle session does. */
