@@ -36,6 +36,13 @@ export const REFUSED: readonly { methods: readonly Method[]; path: string; why: 
   { methods: ["POST"], path: "/instance/dispose", why: "A client cannot stop the server." },
   { methods: ["POST"], path: "/global/dispose", why: "A client cannot stop the server." },
   { methods: ["POST"], path: "/global/upgrade", why: "Update Tandem with npm." },
+  {
+    methods: ["GET"],
+    path: "/skill",
+    why: "Skills are Claude Code's: `GET /command` lists those that a person may call.",
+  },
+  { methods: ["GET", "POST"], path: "/vcs", why: "Use `GET /session/:id/diff` for the changes of a session." },
+  { methods: ["POST", "PATCH"], path: "/project", why: "Tandem has one project for all sessions." },
   { methods: ["GET"], path: "/find/symbol", why: "Tandem keeps no index of symbols." },
   { methods: ["GET", "POST", "DELETE"], path: "/sync", why: "Tandem's own log is the only copy of a session." },
   {
