@@ -1,18 +1,20 @@
 import { useSyncExternalStore } from "react";
 import { inNextFrame } from "./frame-scheduler.ts";
 
-/** A longer frame is followed by a pause, so that input events get time. */
-const LONG_FRAME_MS = 20;
+/** Less than two frames. In the frames without new text, a pressed key is painted at once. */
+const LEAST_INTERVAL_MS = 25;
+/** A long frame is followed by a pause of its length, so that input events get time. */
 const MAX_PAUSE_MS = 80;
 
-/** An observable value. Listeners are notified at most once per frame; on a slow machine about ten times a second. */
+/** An observable value. Listeners are notified in every second frame at most; on a slow machine about ten times a second. */
 export class LiveValue<T> {
   #value: T;
   #make: (() => T) | undefined;
   #shown: T;
   readonly #listeners = new Set<() => void>();
   #isDue = false;
-  #pause = 0;
+  /** The next notification is not before this time. */
+  #nextAt = 0;
 
   constructor(value: T) {
     this.#value = value;
@@ -58,7 +60,7 @@ export class LiveValue<T> {
   #announce(): void {
     if (this.#isDue) return;
     this.#isDue = true;
-    soon(() => this.#show(), this.#pause);
+    soon(() => this.#show(), this.#nextAt - performance.now());
   }
 
   #show(): void {
@@ -69,7 +71,7 @@ export class LiveValue<T> {
     // A new task runs after layout and paint.
     setTimeout(() => {
       const took = performance.now() - begun;
-      this.#pause = took > LONG_FRAME_MS ? Math.min(took, MAX_PAUSE_MS) : 0;
+      this.#nextAt = begun + Math.max(LEAST_INTERVAL_MS, took + Math.min(took, MAX_PAUSE_MS));
     });
   }
 }
