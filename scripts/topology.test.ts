@@ -57,6 +57,7 @@ const ENTRY_POINTS: ReadonlySet<string> = new Set([
   "@tandem/emulator/network",
   "@tandem/sandbox/certificates",
   "@tandem/server/acp",
+  "@tandem/storage/shrink-heap",
   ...["compose", "config", "context", "engine", "fleet", "health", "models", "project", "server", "tenants"].map(
     (part) => `@tandem/tandem/${part}`,
   ),

@@ -13,7 +13,7 @@ import { Progress } from "../../progress.ts";
 import { readSandboxOverview, sandboxNotice } from "@tandem/tandem/health";
 import { announce } from "../../server/announce.ts";
 import { hasBrowser, openInBrowser } from "../../server/open-browser.ts";
-import { shrinkHeapWhenIdle } from "../../server/shrink-heap.ts";
+import { shrinkHeapWhenIdle } from "@tandem/storage/shrink-heap";
 import { useRunningServer } from "../../server/use-running-server.ts";
 import { type Command, Option } from "commander";
 import type { Registration } from "../registration.ts";

@@ -4,10 +4,10 @@ import { runInNewContext } from "node:vm";
 
 /** Long enough for the first requests of clients that waited for the server. */
 const LOOK_MS = 3_000;
-/** A server that works more than this in a look is not idle. */
+/** A thread that works more than this in a look is not idle. */
 const IDLE_SHARE = 0.05;
 
-/** Shrinks the heap once, as soon as the server is idle. */
+/** Shrinks the heap of this thread once, as soon as it is idle. */
 export function shrinkHeapWhenIdle(): Disposable {
   let before = performance.eventLoopUtilization();
   const timer = setInterval(() => {
