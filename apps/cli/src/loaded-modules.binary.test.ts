@@ -1,6 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
+import { AcpLines } from "./testing/acp-lines.ts";
+import { pipesOf } from "./testing/open-command.ts";
 import { scratchMachine } from "./testing/run-tandem.ts";
 import { startUp } from "./testing/session-machine.ts";
 
@@ -26,7 +28,7 @@ registerHooks({
   return {
     ...machine,
     options: { tandem, env: { NODE_OPTIONS: `--import=${pathToFileURL(hook).href}` } },
-    /** The libraries and workspaces among the modules so far. */
+    /** The libraries and workspaces among the modules so far, and Node's network. */
     async loaded(): Promise<Set<string>> {
       await using _ = { [Symbol.asyncDispose]: () => writeFile(record, "") };
       const urls = (await readFile(record, "utf8").catch(() => "")).split("\n");
@@ -36,7 +38,9 @@ registerHooks({
 }
 
 const nameOf = (url: string): string | undefined =>
-  /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? /\/packages\/([^/]+)\/src\//.exec(url)?.[1];
+  /^node:https?$/.exec(url)?.[0] ??
+  /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ??
+  /\/packages\/([^/]+)\/src\//.exec(url)?.[1];
 
 /** Libraries and workspaces that need much time or memory, and that no command needs before it has work for them. */
 const HEAVY = [
@@ -80,4 +84,16 @@ test("an idle server loads no library that only sessions, editors or a context n
     "the record works",
   ).toEqual([]);
   expect(HEAVY.filter((name) => loaded.has(name))).toEqual([]);
+});
+
+test("an editor's agent opens a session without Node's network and the libraries of a turn", async () => {
+  await using machine = await recordingMachine();
+  await using editor = new AcpLines(pipesOf(machine.start(["acp"], machine.options)), () => undefined);
+  await editor.ask("initialize", { protocolVersion: 1, clientCapabilities: {} });
+  await editor.ask("session/new", { cwd: machine.project, mcpServers: [] });
+  const loaded = await machine.loaded();
+  expect(SERVER.filter((name) => !loaded.has(name))).toEqual([]);
+  expect(["node:http", "node:https", ...HEAVY].filter((name) => loaded.has(name))).toEqual([
+    "@agentclientprotocol/sdk",
+  ]);
 });

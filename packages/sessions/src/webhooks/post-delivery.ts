@@ -1,6 +1,4 @@
 import { lookup as systemLookup } from "node:dns";
-import { request as httpRequest } from "node:http";
-import { request as httpsRequest } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import { isPrivateAddress } from "@tandem/sandbox";
 
@@ -26,7 +24,7 @@ class PrivateAddress extends Error {}
  * socket gets them, so that a name cannot resolve to another address between the check and the connection. The answer's body is
  * not read.
  */
-export function postDelivery(
+export async function postDelivery(
   address: string,
   headers: Readonly<Record<string, string>>,
   body: string,
@@ -36,7 +34,7 @@ export function postDelivery(
   const literal = url.hostname.replaceAll(/^\[|\]$/g, "");
   // A socket resolves only names. `URL` has normalized the spelling of an address.
   if (publicOnly && isIP(literal) !== 0 && isPrivateAddress(literal)) {
-    return Promise.resolve({ type: "private_address", detail: notPublic(literal) });
+    return { type: "private_address", detail: notPublic(literal) };
   }
   const checked: LookupFunction = (hostname, options, callback) =>
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
@@ -47,8 +45,10 @@ export function postDelivery(
       if (options.all || !first) return callback(null, addresses);
       return callback(null, first.address, first.family);
     });
+  // Not at the start of every command: importing it loads all of Node's network.
+  const { request: send } = url.protocol === "https:" ? await import("node:https") : await import("node:http");
   return new Promise((resolve) => {
-    const request = (url.protocol === "https:" ? httpsRequest : httpRequest)(url, {
+    const request = send(url, {
       method: "POST",
       // No pool: a kept connection would skip the check, and an endpoint gets few requests.
       agent: false,
