@@ -13,7 +13,7 @@ export async function sessionMachine(script: Script, settings = "", variables: R
   // Tests count processes, and most have no second session that could use one started ahead.
   const spares = /^sessions:/m.test(settings) ? "" : "sessions: { spares: 0 }\n";
   const machine = await scratchMachine(
-    `llm:\n  claudeCode: { auth: api_key, apiKey: "env:SESSION_KEY", baseUrl: "${rehearsal.url}" }\n${settings}${spares}`,
+    `llm:\n  claudeCode: { auth: api_key, apiKey: "env:SESSION_KEY", baseUrl: "${rehearsal.url}" }\n${settings}\n${spares}`,
   );
   const env = { SESSION_KEY: "sk-ant-made-up", ...variables };
   const withKey = (options?: RunOptions) => ({ ...options, env: { ...env, ...options?.env } });
