@@ -24,6 +24,7 @@ export type {
   RequestMessage,
   ToolResult,
 } from "./received-request.ts";
+export { listenOnLoopback } from "./listen-on-loopback.ts";
 export { loadScript } from "./load-script.ts";
 export { parseScript } from "./parse-script.ts";
 export type { RefreshOutcome, SubscriptionType } from "./server/login-routes.ts";

@@ -1,4 +1,5 @@
-import { readFile, stat } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { mergeWorktree, undoMerge } from "./merge-worktree.ts";
 import { asUser, commitAll } from "./testing/commit.ts";
@@ -7,12 +8,6 @@ import { applyPatch, readWorktreePatch } from "./worktree-patch.ts";
 import { createWorktree } from "./worktree.ts";
 
 const who = { name: "Ann", email: "ann@example.com" };
-const exists = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );
-
 async function stage() {
   const tree = await temporaryFolder();
   await tree.write({ "repo/a.txt": "1\n2\n3\n4\n5\n6\n7\n8\n9\n", "repo/gone.txt": "g" });
@@ -37,8 +32,8 @@ describe("mergeWorktree", () => {
     expect(await mergeWorktree(tree.folder, wanted)).toMatchObject({ kind: "nothing" });
     await undoMerge(tree.folder, merge);
     expect(await tree.inRepo("rev-parse", "main")).toBe(tree.first);
-    expect(await exists(tree.at("repo/b.txt"))).toBe(false);
-    expect(await exists(tree.at("repo/untracked"))).toBe(true);
+    expect(existsSync(tree.at("repo/b.txt"))).toBe(false);
+    expect(existsSync(tree.at("repo/untracked"))).toBe(true);
     await expect(undoMerge(tree.folder, merge)).rejects.toMatchObject({ code: "conflict" });
   });
 
@@ -72,7 +67,7 @@ describe("mergeWorktree", () => {
         message: expect.stringContaining("a.txt"),
       });
     }
-    expect(await exists(tree.at("ran"))).toBe(false);
+    expect(existsSync(tree.at("ran"))).toBe(false);
     expect(await tree.inRepo("rev-parse", "main")).toBe(ours);
   });
 
@@ -119,7 +114,7 @@ describe("the patch of a worktree", () => {
     expect(await tree.inRepo("status", "--porcelain")).toBe(status);
     const { undo } = await applyPatch(tree.at("repo"), patch);
     expect(await readFile(tree.at("repo/binary"))).toEqual(Buffer.from([0, 1, 2, 255]));
-    expect(await exists(tree.at("repo/gone.txt"))).toBe(false);
+    expect(existsSync(tree.at("repo/gone.txt"))).toBe(false);
     // Nothing is staged.
     expect(await tree.inRepo("diff", "--cached", "--name-only")).toBe("");
     await applyPatch(tree.at("repo"), undo);
@@ -162,6 +157,6 @@ describe("the patch of a worktree", () => {
     }
     expect(await tree.inRepo("status", "--porcelain")).toBe(status);
     expect(await readFile(tree.at("repo/a.txt"), "utf8")).toContain("NEUN\n");
-    expect(await exists(tree.at("repo/new.txt"))).toBe(false);
+    expect(existsSync(tree.at("repo/new.txt"))).toBe(false);
   });
 });

@@ -1,4 +1,5 @@
-import { mkdir, readdir, readFile, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
@@ -8,12 +9,6 @@ import { asUser, commitAll } from "./testing/commit.ts";
 import { temporaryFolder } from "./testing/temporary-folder.ts";
 import { findUnsaved, isSaved, readPrepared } from "./unsaved-work.ts";
 import { createWorktree, removeWorktree } from "./worktree.ts";
-
-const exists = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );
 
 async function repository() {
   const tree = await temporaryFolder();
@@ -154,6 +149,6 @@ describe("findUnsaved", () => {
     const { folder } = await tree.add();
     await tree.write({ "trees/t/loose.txt": "copied" });
     await removeWorktree(folder, { prepared: await readPrepared(folder) });
-    expect(await exists(folder)).toBe(false);
+    expect(existsSync(folder)).toBe(false);
   });
 });

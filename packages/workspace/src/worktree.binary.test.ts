@@ -1,14 +1,9 @@
+import { existsSync } from "node:fs";
 import { readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { asUser, commitAll } from "./testing/commit.ts";
 import { temporaryFolder, type TemporaryFolder } from "./testing/temporary-folder.ts";
 import { createWorktree, removeWorktree } from "./worktree.ts";
-
-const exists = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );
 
 async function repository(): Promise<TemporaryFolder & { first: string }> {
   const tree = await temporaryFolder();
@@ -131,7 +126,7 @@ describe("createWorktree", () => {
       code: "invalid_request",
       message: `${tree.at("repo/sub")} is not the top folder of its git repository; ${tree.at("repo")} is.`,
     });
-    expect(await exists(tree.at("t"))).toBe(false);
+    expect(existsSync(tree.at("t"))).toBe(false);
   });
 
   it.each(["file", "link", "commondir"])("does not read another repository through a .git %s", async (kind) => {
@@ -149,7 +144,7 @@ describe("createWorktree", () => {
     }
     const attempt = createWorktree({ repository: tree.at("allowed"), into: tree.at("t") });
     await expect(attempt).rejects.toMatchObject({ code: "forbidden" });
-    expect(await exists(tree.at("t"))).toBe(false);
+    expect(existsSync(tree.at("t"))).toBe(false);
   });
 
   it("rejects an existing target and keeps it", async () => {
@@ -189,7 +184,7 @@ describe("createWorktree", () => {
     // Touched, so that git compares contents again.
     await writeFile(tree.at("t/a.txt"), "one\n");
     await removeWorktree(folder);
-    expect(await exists(tree.at("ran"))).toBe(false);
+    expect(existsSync(tree.at("ran"))).toBe(false);
   });
 
   it("leaves nothing behind if git fails halfway", async () => {
@@ -198,7 +193,7 @@ describe("createWorktree", () => {
     await rm(tree.at("repo/.git/objects", blob.slice(0, 2), blob.slice(2)));
     const attempt = createWorktree({ repository: tree.at("repo"), into: tree.at("trees/t") });
     await expect(attempt).rejects.toMatchObject({ code: "conflict" });
-    expect(await exists(tree.at("trees/t"))).toBe(false);
+    expect(existsSync(tree.at("trees/t"))).toBe(false);
     expect(await asUser(tree.at("repo"), "branch", "--list", "tandem/*")).toBe("");
     expect(await asUser(tree.at("repo"), "worktree", "list")).not.toContain("trees");
   });
@@ -214,7 +209,7 @@ describe("removeWorktree", () => {
     await using tree = await repository();
     const folder = await added(tree);
     await removeWorktree(folder);
-    expect(await exists(folder)).toBe(false);
+    expect(existsSync(folder)).toBe(false);
     expect(await branches(tree)).toBe("");
     expect(await asUser(tree.at("repo"), "worktree", "list", "--porcelain")).not.toContain("trees");
     // Idempotent.
@@ -232,9 +227,9 @@ describe("removeWorktree", () => {
       code: "conflict",
       message: expect.stringMatching(/not committed/),
     });
-    expect(await exists(tree.at(Object.keys(files)[0]!))).toBe(true);
+    expect(existsSync(tree.at(Object.keys(files)[0]!))).toBe(true);
     await removeWorktree(folder, { discard: true });
-    expect(await exists(folder)).toBe(false);
+    expect(existsSync(folder)).toBe(false);
     expect(await branches(tree)).toBe("");
   });
 
@@ -265,7 +260,7 @@ describe("removeWorktree", () => {
       message: expect.stringMatching(/on no branch/),
     });
     await removeWorktree(folder, { discard: true });
-    expect(await exists(folder)).toBe(false);
+    expect(existsSync(folder)).toBe(false);
   });
 
   it("never removes a branch of the user", async () => {
@@ -288,7 +283,7 @@ describe("removeWorktree", () => {
       await expect(removeWorktree(tree.at("fake"), { discard })).rejects.toMatchObject({ code: "forbidden" });
     }
     for (const kept of ["repo/a.txt", "plain/file", "fake/file", "trees/t/a.txt"]) {
-      expect(await exists(tree.at(kept)), kept).toBe(true);
+      expect(existsSync(tree.at(kept)), kept).toBe(true);
     }
     await removeWorktree(folder);
   });

@@ -1,13 +1,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { writeFile } from "node:fs/promises";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { methods, type McpServer as NamedServer, type SessionUpdate } from "@agentclientprotocol/sdk/unstable";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
-import { overloaded, reply, text, toolUse, type ModelRequest, type Reply } from "@tandem/rehearsal";
+import { listenOnLoopback, overloaded, reply, text, toolUse, type ModelRequest, type Reply } from "@tandem/rehearsal";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { foldUpdates, setAcpStage, type AcpStage } from "./testing/acp-stage.ts";
@@ -131,20 +130,11 @@ async function startServer() {
       await transport.handleRequest(incoming, outgoing);
     }
   };
-  const http = createServer((incoming, outgoing) => void take(incoming, outgoing));
-  await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
-  return {
-    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
-    keys,
-    [Symbol.dispose]() {
-      http.closeAllConnections();
-      http.close();
-    },
-  };
+  return { ...(await listenOnLoopback(createServer((incoming, outgoing) => void take(incoming, outgoing)))), keys };
 }
 
 test("the editor's MCP servers are reached over HTTP and SSE, with its headers", async () => {
-  using server = await startServer();
+  await using server = await startServer();
   await using stage = await setAcpStage((request: ModelRequest): Reply => {
     if (isResult(request)) return text(`The tool said: ${request.toolResults.at(-1)!.text}`);
     return reply([toolUse(`mcp__${request.lastUserText}__look`, { at: request.lastUserText })]);

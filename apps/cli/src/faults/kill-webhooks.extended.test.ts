@@ -1,6 +1,5 @@
-import { once } from "node:events";
+import { listenOnLoopback } from "@tandem/rehearsal";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type Anthropic from "@anthropic-ai/sdk";
 import { expect, inject, test } from "vitest";
@@ -23,7 +22,7 @@ interface Received {
 test(`a server killed ${KILLS} times loses no webhook and invents none`, { timeout: 300_000 }, async () => {
   await using machine = await sessionMachine(busyModel, QUICK_TAKEOVER);
   const received: Received[] = [];
-  const receiver = createServer((request, response) => {
+  const server = createServer((request, response) => {
     let body = "";
     request.on("data", (chunk: Buffer) => (body += chunk.toString()));
     request.on("end", () => {
@@ -33,12 +32,12 @@ test(`a server killed ${KILLS} times loses no webhook and invents none`, { timeo
       // Some acknowledgements come when the server is dead already.
       setTimeout(() => response.writeHead(204).end(), Math.random() * 50);
     });
-  }).listen(0, "127.0.0.1");
-  await once(receiver, "listening");
+  });
+  await using receiver = await listenOnLoopback(server);
   const run = new FaultRun(machine);
   await run.up();
   const { signing_secret: key } = await run.client.beta.organization.webhooks.create({
-    url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`,
+    url: `${receiver.url}/`,
     enabled_events: ["agent.created", "session.status_run_started", "session.status_idled"] as never,
   });
   await run.createSessions(1);
@@ -73,6 +72,4 @@ test(`a server killed ${KILLS} times loses no webhook and invents none`, { timeo
   const fresh = received.filter(({ headers }) => Date.now() / 1_000 - Number(headers["webhook-timestamp"]) < 200);
   for (const { body, headers } of fresh) expect(webhooks.unwrap(body, { headers, key }).type).toBe("event");
   await run.stop();
-  receiver.closeAllConnections();
-  receiver.close();
 });

@@ -1,11 +1,9 @@
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
-import { text, toolUse } from "@tandem/rehearsal";
+import { listenOnLoopback, text, toolUse } from "@tandem/rehearsal";
 import { createHmac } from "node:crypto";
-import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
@@ -38,14 +36,7 @@ async function startHost() {
     const transport = new StreamableHTTPServerTransport({});
     void mcp.connect(transport as never).then(() => transport.handleRequest(incoming, outgoing));
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const close = (): void => {
-    server.closeAllConnections();
-    server.close();
-  };
-  return { url, authorizations, orders, told, [Symbol.dispose]: close };
+  return { ...(await listenOnLoopback(server)), authorizations, orders, told };
 }
 
 async function takeNote(incoming: IncomingMessage, told: Told[]): Promise<void> {
@@ -55,7 +46,7 @@ async function takeNote(incoming: IncomingMessage, told: Told[]): Promise<void> 
 }
 
 test("an agent calls its host with a header from a variable whose value is stored nowhere", async () => {
-  using host = await startHost();
+  await using host = await startHost();
   await using machine = await sessionMachine(
     ({ toolResults: [result] }) =>
       result ? text(`It is: ${result.text}`) : toolUse("mcp__shop__order_status", { order: "A-17" }),

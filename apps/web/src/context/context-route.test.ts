@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { columnOfKey, pathOfKey, readPath } from "./context-route.ts";
+import { pathOfKey, readPath } from "./context-route.ts";
 
 test.each([
   ["page:metrics/active-customer", "wiki/metrics/active-customer"],
@@ -11,11 +11,6 @@ test.each([
   ["chunk:docs/metrics#active-customer", "passages/docs/metrics#active-customer"],
   ["other:x", undefined],
 ])("%s is at %s", (key, path) => expect(pathOfKey(key)).toBe(path));
-
-test("reads the column from the key of a hit", () => {
-  expect(columnOfKey("value:shop/main.orders.status")).toBe("status");
-  expect(columnOfKey("table:shop/main.orders")).toBeUndefined();
-});
 
 test.each([
   ["", { section: "search", view: "search", rest: "" }],

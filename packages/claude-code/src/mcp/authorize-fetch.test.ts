@@ -1,5 +1,5 @@
+import { listenOnLoopback } from "@tandem/rehearsal";
 import { createServer, type IncomingHttpHeaders } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { authorizeFetch, type McpAuthorization } from "./authorize-fetch.ts";
 import { createMcpFetch } from "./mcp-fetch.ts";
@@ -13,12 +13,9 @@ async function listen(accepted: string) {
     response.writeHead(isRight ? 200 : 401).write(`got ${request.headers.authorization?.slice(0, 14)}`);
     setImmediate(() => response.end(`${request.headers.authorization?.slice(14)}.`));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return { asked, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp` };
+  const listening = await listenOnLoopback(server);
+  onTestFinished(() => listening[Symbol.asyncDispose]());
+  return { asked, url: `${listening.url}/mcp` };
 }
 
 const fetchWith = (server: string, authorization: McpAuthorization) => {

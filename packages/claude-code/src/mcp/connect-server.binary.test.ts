@@ -1,6 +1,6 @@
+import { listenOnLoopback } from "@tandem/rehearsal";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, inject, test } from "vitest";
@@ -29,9 +29,8 @@ async function listen(status: number, headers: Record<string, string> = {}) {
     asked.push(request.headers);
     request.resume().on("end", () => response.writeHead(status, headers).end());
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
-  return { url, asked, [Symbol.dispose]: () => void server.close() };
+  const { url, ...listening } = await listenOnLoopback(server);
+  return { ...listening, url: `${url}/mcp`, asked };
 }
 
 test("lists and calls tools over HTTP", async () => {
@@ -44,8 +43,8 @@ test("lists and calls tools over HTTP", async () => {
 });
 
 test("sends headers only to the configured server, not to a redirect target", async () => {
-  using elsewhere = await listen(200);
-  using server = await listen(307, { location: elsewhere.url });
+  await using elsewhere = await listen(200);
+  await using server = await listen(307, { location: elsewhere.url });
   const headers = { authorization: "Bearer made-up" };
   await expect(connect({ type: "http", url: server.url, headers, publicOnly: false })).rejects.toThrow("not followed");
   expect(server.asked[0]).toMatchObject(headers);
@@ -53,7 +52,7 @@ test("sends headers only to the configured server, not to a redirect target", as
 });
 
 test.each(["http", "sse"] as const)("refuses a private address over %s, without a request", async (type) => {
-  using server = await listen(200);
+  await using server = await listen(200);
   const place = { type, url: server.url, headers: {}, publicOnly: true };
   await expect(connect(place)).rejects.toMatchObject({ code: "forbidden", fix: expect.any(String) });
   expect(server.asked).toEqual([]);

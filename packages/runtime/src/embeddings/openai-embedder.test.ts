@@ -1,8 +1,6 @@
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { EmbeddingsConfig } from "@tandem/protocol";
-import { startRehearsal } from "@tandem/rehearsal";
+import { listenOnLoopback, startRehearsal } from "@tandem/rehearsal";
 import { expect, test } from "vitest";
 import type { GovernorClock } from "../governor-clock.ts";
 import type { Wait } from "../llm-runtime.ts";
@@ -43,17 +41,8 @@ async function endpoint(...answers: ((asked: Asked) => Answer)[]) {
       response.end(typeof body === "string" ? body : JSON.stringify(body));
     });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    asked,
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
-  };
+  const { url, ...listening } = await listenOnLoopback(server);
+  return { ...listening, asked, baseUrl: `${url}/v1` };
 }
 
 /** One vector per text, made of its length. */

@@ -1,14 +1,12 @@
-import { once } from "node:events";
+import { listenOnLoopback } from "@tandem/rehearsal";
 import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { forwardRequest, relay } from "./forward-request.ts";
 
 async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => server.close().closeAllConnections());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const server = await listenOnLoopback(createServer(listener));
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  return server.url;
 }
 
 /** A server that forwards every request; several listeners watch each request. */

@@ -1,9 +1,7 @@
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { BadRequestError, NotFoundError, PermissionDeniedError } from "@anthropic-ai/sdk";
 import type Anthropic from "@anthropic-ai/sdk";
-import { text, toolUse } from "@tandem/rehearsal";
+import { listenOnLoopback, text, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
 
@@ -26,9 +24,7 @@ const receiver = createServer((request, response) => {
 beforeAll(async () => {
   stage = await setJudgeStage();
   received = [];
-  receiver.listen(0, "127.0.0.1");
-  await once(receiver, "listening");
-  url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hooks`;
+  url = `${(await listenOnLoopback(receiver)).url}/hooks`;
 });
 afterAll(async () => {
   await stage[Symbol.asyncDispose]();

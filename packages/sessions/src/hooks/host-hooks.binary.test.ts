@@ -1,5 +1,5 @@
+import { listenOnLoopback } from "@tandem/rehearsal";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -161,26 +161,25 @@ describe("an HTTP hook", () => {
       asked.push(request.url ?? "");
       request.resume().on("end", () => response.writeHead(status, headers).end(body));
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
-    const hook: HookConfig = { name: "web", on: "beforeTool", url, timeout: 5_000, failure: "block" };
-    return { hook, asked, [Symbol.dispose]: () => void server.close() };
+    const { url, ...listening } = await listenOnLoopback(server);
+    const hook: HookConfig = { name: "web", on: "beforeTool", url: `${url}/hook`, timeout: 5_000, failure: "block" };
+    return { ...listening, hook, asked };
   }
 
   test("is called by POST", async () => {
-    using web = await serve(200, JSON.stringify({ context: "Mind the tests." }));
+    await using web = await serve(200, JSON.stringify({ context: "Mind the tests." }));
     expect(await ask([web.hook])).toMatchObject({ allow: true, context: "Mind the tests." });
   });
 
   test("that redirects fails: redirects are not followed", async () => {
-    using elsewhere = await serve(200, "{}");
-    using web = await serve(302, "", { location: elsewhere.hook.url! });
+    await using elsewhere = await serve(200, "{}");
+    await using web = await serve(302, "", { location: elsewhere.hook.url! });
     expect(await ask([web.hook])).toMatchObject({ allow: false });
     expect(elsewhere.asked).toEqual([]);
   });
 
   test("that responds with an error fails", async () => {
-    using web = await serve(500, "{}");
+    await using web = await serve(500, "{}");
     expect(await ask([web.hook])).toMatchObject({ allow: false, message: expect.stringContaining("status 500") });
   });
 });

@@ -1,9 +1,7 @@
-import { once } from "node:events";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { reply, text, toolUse } from "@tandem/rehearsal";
+import { listenOnLoopback, reply, text, toolUse } from "@tandem/rehearsal";
 import { git } from "@tandem/workspace";
 import { startGitServer } from "@tandem/workspace/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -34,13 +32,8 @@ async function startGithub() {
         JSON.stringify(isNew ? { number: 7, html_url: "https://github.com/p/7" } : { default_branch: "main" }),
       );
     });
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    requests,
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())),
-  };
+  });
+  return { ...(await listenOnLoopback(server)), requests };
 }
 
 test("an approved session pushes as a bot; branch and pull request are its result, and the token is nowhere", async () => {

@@ -1,6 +1,5 @@
-import { once } from "node:events";
+import { listenOnLoopback } from "@tandem/rehearsal";
 import { createServer, type IncomingHttpHeaders } from "node:http";
-import type { AddressInfo } from "node:net";
 
 interface ReceivedDelivery {
   headers: IncomingHttpHeaders;
@@ -27,20 +26,15 @@ export async function listenForWebhooks(port = 0): Promise<WebhookReceiver> {
       if (receiver.answer === "hang") return;
       response.writeHead(receiver.answer, { location: "http://127.0.0.1:9/elsewhere" }).end("an ignored body");
     });
-  }).listen(port, "127.0.0.1");
-  await once(server, "listening");
-  const at = (server.address() as AddressInfo).port;
+  });
+  const { url, ...listening } = await listenOnLoopback(server, port);
   const receiver: WebhookReceiver = {
-    url: `http://127.0.0.1:${at}/hooks`,
-    port: at,
+    ...listening,
+    url: `${url}/hooks`,
     received: [],
     answer: 204,
     types: () =>
       receiver.received.map(({ body }) => (JSON.parse(body) as { data: { type: string } }).data.type).toSorted(),
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
   };
   return receiver;
 }

@@ -1,5 +1,6 @@
+import { existsSync } from "node:fs";
 import { execFile } from "node:child_process";
-import { readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Session } from "@tandem/protocol";
@@ -13,12 +14,6 @@ import { DEFAULT_WORKTREES, type WorktreeSettings } from "./worktree-maker.ts";
 const run = promisify(execFile);
 const noSandbox = await whyNoSandbox(process.env);
 const PORTS = { from: 44_000, size: 4 };
-
-const exists = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );
 
 /** Runs the command in its message, and reports the result. */
 const shell = ({ lastUserText, toolResults }: ModelRequest) =>
@@ -89,7 +84,7 @@ describe("a session in a worktree", () => {
       expect(done?.output).toContain("hidden");
       expect(done?.output).not.toContain("of the host");
       expect(await readFile(join(folder, "ready"), "utf8")).toBe("made\n");
-      expect(await exists(join(stage.root, "state", "sandboxes", session.id, "home", "mine"))).toBe(true);
+      expect(existsSync(join(stage.root, "state", "sandboxes", session.id, "home", "mine"))).toBe(true);
     },
   );
 
@@ -116,7 +111,7 @@ describe("a session in a worktree", () => {
     const dry = { dry_run: true, undo: false };
     const params = { dry_run: false, undo: false };
     expect((await engine.worktrees.apply(session.id, dry, "bob")).files.toSorted()).toEqual(["a.txt", "b.txt"]);
-    expect(await exists(join(stage.folder, "b.txt"))).toBe(false);
+    expect(existsSync(join(stage.folder, "b.txt"))).toBe(false);
     await engine.worktrees.apply(session.id, params, "bob");
     expect(await readFile(join(stage.folder, "b.txt"), "utf8")).toBe("new\n");
     await expect(engine.worktrees.apply(session.id, params, "bob")).rejects.toMatchObject({ code: "conflict" });

@@ -1,10 +1,8 @@
 import { createServer } from "node:http";
-import { once } from "node:events";
 import { createHmac } from "node:crypto";
 import { existsSync } from "node:fs";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { text, toolUse } from "@tandem/rehearsal";
+import { listenOnLoopback, text, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sessionMachine, type RunningUp } from "../../testing/session-machine.ts";
 
@@ -30,9 +28,9 @@ async function listen() {
       received.push({ headers: request.headers, body });
       response.writeHead(received.length === 1 ? 503 : 204).end();
     });
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return { received, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?key=hidden`, server };
+  });
+  const { url, ...listening } = await listenOnLoopback(server);
+  return { ...listening, received, url: `${url}/hook?key=hidden` };
 }
 
 let hook: Awaited<ReturnType<typeof listen>>;
@@ -50,7 +48,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await up[Symbol.asyncDispose]();
   await machine[Symbol.asyncDispose]();
-  hook.server.close();
+  await hook[Symbol.asyncDispose]();
 });
 
 async function call(method: "GET" | "POST", path: string, body?: unknown): Promise<{ status: number; body: Reply }> {

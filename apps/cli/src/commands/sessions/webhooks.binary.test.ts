@@ -1,7 +1,5 @@
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { always, text } from "@tandem/rehearsal";
+import { listenOnLoopback, always, text } from "@tandem/rehearsal";
 import { describe, expect, test } from "vitest";
 import { sessionMachine } from "../../testing/session-machine.ts";
 
@@ -10,13 +8,13 @@ describe.each(["without a server", "with a server"])("tandem webhooks, %s", (pla
     await using machine = await sessionMachine([always(text("Hello."))]);
     await using _ = place === "with a server" ? await machine.up() : undefined;
     const received: string[] = [];
-    const receiver = createServer((request, response) => {
+    const server = createServer((request, response) => {
       received.push(String(request.headers["webhook-id"]));
       request.resume();
       response.writeHead(204).end();
-    }).listen(0, "127.0.0.1");
-    await once(receiver, "listening");
-    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hooks`;
+    });
+    await using receiver = await listenOnLoopback(server);
+    const url = `${receiver.url}/hooks`;
     const tandem = (...args: string[]) => machine.run(["webhooks", ...args]);
 
     expect((await machine.run(["webhooks"])).stdout).toContain("No webhook endpoints");
@@ -47,7 +45,5 @@ describe.each(["without a server", "with a server"])("tandem webhooks, %s", (pla
     expect((await tandem("resend", "ops", id)).stderr).toContain("The endpoint is disabled");
     expect((await tandem("remove", "ops")).stdout).toMatch(/^Removed whep_/);
     expect((await tandem("show", "ops")).stderr).toContain("There is no webhook endpoint ops");
-    receiver.closeAllConnections();
-    receiver.close();
   });
 });

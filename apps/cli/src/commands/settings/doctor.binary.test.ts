@@ -1,9 +1,7 @@
-import { always, madeUpLogin, startRehearsal, text, unauthorized } from "@tandem/rehearsal";
+import { listenOnLoopback, always, madeUpLogin, startRehearsal, text, unauthorized } from "@tandem/rehearsal";
 import { execFileSync } from "node:child_process";
-import { once } from "node:events";
 import { chmod, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
 import { isRunning } from "../../testing/is-running.ts";
 import { seedModels } from "../../testing/seed-models.ts";
@@ -184,14 +182,13 @@ describe("tandem status", () => {
   });
 
   test("a rejected key", async () => {
-    await using service = createServer((_request, response) => {
+    const server = createServer((_request, response) => {
       response.writeHead(401, { "content-type": "application/json" });
       response.end('{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}');
-    }).listen(0, "127.0.0.1");
-    await once(service, "listening");
-    const baseUrl = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+    });
+    await using service = await listenOnLoopback(server);
     await using machine = await scratchMachine(
-      `llm: { provider: { backend: anthropic, anthropic: { baseUrl: "${baseUrl}" } } }`,
+      `llm: { provider: { backend: anthropic, anthropic: { baseUrl: "${service.url}" } } }`,
     );
     await machine.trust();
     const { code, stdout } = await machine.run(["status"], { env: KEY });

@@ -1,7 +1,6 @@
 import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { raw, slowly, startRehearsal, text, toolUse } from "@tandem/rehearsal";
+import { listenOnLoopback, raw, slowly, startRehearsal, text, toolUse } from "@tandem/rehearsal";
 import { configSchema, type CallReport } from "@tandem/protocol";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -71,18 +70,9 @@ describe("deadlines", () => {
       }
       response.end([rest[0], delta, ...rest.slice(1)].join(""));
     };
-    const server = createServer((_request, response) => void answerSlowly(response));
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { runtime } = runtimeAt(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, {
-      idle: "600ms",
-      attempts: 1,
-    });
-    try {
-      expect(await runtime.generateText(ask)).toBe("At last.");
-    } finally {
-      server.closeAllConnections();
-      server.close();
-    }
+    await using slow = await listenOnLoopback(createServer((_request, response) => void answerSlowly(response)));
+    const { runtime } = runtimeAt(slow.url, { idle: "600ms", attempts: 1 });
+    expect(await runtime.generateText(ask)).toBe("At last.");
   });
 });
 
