@@ -53,7 +53,7 @@ export interface ClaudeObjectCall extends ClaudeTextCall {
   check: (value: unknown) => string | undefined;
 }
 
-export interface ClaudeTool {
+interface ClaudeTool {
   name: string;
   description: string;
   schema: z.ZodObject;

@@ -1,34 +1,26 @@
-export {
-  ClaudeCode,
-  type ClaudeCall,
-  type ClaudeCodeSettings,
-  type ClaudeLoopAnswer,
-  type ClaudeLoopCall,
-  type ClaudeObjectCall,
-  type ClaudeTool,
-} from "./claude-code.ts";
+export { ClaudeCode } from "./claude-code.ts";
 export { secretOf, type Credential } from "./credential.ts";
-export type { CredentialKind, CredentialPlace } from "./credentials/find-credentials.ts";
+export type { CredentialPlace } from "./credentials/find-credentials.ts";
 export {
   MANAGED_FOLDERS,
   reportCredentials,
   type CredentialPayer,
   type CredentialReport,
 } from "./credentials/report-credentials.ts";
-export { makeStandIn, type StandIn } from "./credentials/stand-in.ts";
+export { makeStandIn } from "./credentials/stand-in.ts";
 export { findExecutable } from "./executable.ts";
 export { accountOf } from "./account-of.ts";
 export { checkVersion, type CheckedVersion } from "./check-version.ts";
 export { probeLogin, type LoginProbe } from "./probe-login.ts";
 export { Guardian } from "./processes/guardian.ts";
 export { OwnedProcess } from "./processes/owned-process.ts";
-export { processNamespace, type ProcessNamespace } from "./processes/process-namespace.ts";
-export { ProcessLedger, type SweepResult } from "./processes/process-ledger.ts";
+export { processNamespace } from "./processes/process-namespace.ts";
+export { ProcessLedger } from "./processes/process-ledger.ts";
 export { defaultProcessLimit } from "./process-limit.ts";
 export { ProcessSlots, type ProcessSlot } from "./process-slots.ts";
 export type { PoolLimit } from "./pool-limit.ts";
 export { readCredential } from "./read-credential.ts";
-export { DENIED_VARIABLES, inheritedVariables, isDenied, isReservedVariable, sandboxedVariables } from "./variables.ts";
+export { inheritedVariables, isDenied, isReservedVariable, sandboxedVariables } from "./variables.ts";
 export {
   connectServer,
   isUnauthorized,

@@ -4,7 +4,7 @@ import type { TableName, Value } from "./connection.ts";
 import type { DatabaseLocation } from "./open-connection.ts";
 
 /** A change of every n-th row of a table, counted in the order of the rows in the file. */
-export interface RowChange {
+interface RowChange {
   table: TableName;
   every: number;
   /** `remove`, or columns with their new values. */

@@ -15,7 +15,7 @@ import type { MetricQuery } from "@tandem/protocol";
 import { type Output, type Select, type Sql, type SqlType, type Statement, typeOf } from "./sql/sql.ts";
 import { writeStatement } from "./sql/write-statement.ts";
 
-export interface CompiledColumn {
+interface CompiledColumn {
   readonly name: string;
   readonly kind: "dimension" | "metric";
   readonly type: SqlType;

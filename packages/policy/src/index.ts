@@ -1,12 +1,10 @@
-export type { Decision } from "./decision.ts";
-export { judgeCall, type Judges } from "./judge-call.ts";
+export { judgeCall } from "./judge-call.ts";
 export { checkMode, checkModeOf, hostAccount, withoutMode, type HostAccount } from "./permission-mode.ts";
 export { resolveTools } from "./resolve-tools.ts";
 export { applyRules } from "./rules/apply-rules.ts";
 export { checkRule, compileRule, namesTool, type CompiledRule } from "./rules/compile-rule.ts";
 export { findDecidingName } from "./rules/deciding-names.ts";
 export { decideCall, denyInsteadOfAsking } from "./rules/decide-call.ts";
-export type { JudgedPart } from "./rules/judge-parts.ts";
 export { absolute, realPath, usualFolding, type SessionPaths } from "./rules/path-pattern.ts";
 export { readCall } from "./rules/read-call.ts";
 export type { JudgedCall, RuleBook, RuleOwner } from "./rules/rule-book.ts";

@@ -38,7 +38,6 @@ type Id<K extends IdKind> = string & { readonly [kind]: K };
 
 export type AgentId = Id<"agent">;
 export type EnvironmentId = Id<"environment">;
-export type WorkId = Id<"work">;
 export type SessionId = Id<"session">;
 export type ThreadId = Id<"thread">;
 export type EventId = Id<"event">;
@@ -46,17 +45,12 @@ export type FileId = Id<"file">;
 export type TokenId = Id<"token">;
 export type ContextId = Id<"context">;
 export type JobId = Id<"job">;
-export type ProposalId = Id<"proposal">;
 export type MemoryId = Id<"memory">;
-export type MemoryStoreId = Id<"memoryStore">;
-export type RuleId = Id<"rule">;
 export type SkillId = Id<"skill">;
 export type SkillVersionId = Id<"skillVersion">;
 export type WorkerId = Id<"worker">;
 export type DeploymentId = Id<"deployment">;
 export type DeploymentRunId = Id<"deploymentRun">;
-export type VaultId = Id<"vault">;
-export type VaultCredentialId = Id<"vaultCredential">;
 export type WorkflowRunId = Id<"workflowRun">;
 export type WorkflowRunPhaseId = Id<"workflowRunPhase">;
 

@@ -16,7 +16,7 @@ export {
 } from "./config/context-config.ts";
 export { samplePatternParts, type SampleMode, type SamplesConfig } from "./config/samples-config.ts";
 export { defaultSandboxMode, hostPatternProblem, type SandboxMode } from "./config/sandbox-config.ts";
-export { HOOK_EVENTS, NOTIFY_EVENTS, type HookConfig, type McpServerConfig } from "./config/control-config.ts";
+export { NOTIFY_EVENTS, type HookConfig } from "./config/control-config.ts";
 export { SECRET_FORM, SECRET_FORMAT, type SecretReference } from "./config/secret-reference.ts";
 export { HARMLESS, HARMLESS_VALUES, NEEDS_TRUST } from "./config/trust-mark.ts";
 export { duration, DURATION_FORMAT, formatDuration } from "./config/duration.ts";
@@ -53,21 +53,18 @@ export {
   type ToolParams,
   type ToolsetTool,
 } from "./api/agents.ts";
-export { approval, APPROVAL_STATUSES, type Approval, type ApprovalStatus } from "./api/approvals.ts";
+export { approval, type Approval, type ApprovalStatus } from "./api/approvals.ts";
 export {
-  APPROVAL_SCOPES,
   approvalAnswer,
   type ApprovalAnswer,
   type ApprovalNote,
   type ApprovalOutcome,
-  type ApprovalScope,
 } from "./events/approval-answer.ts";
 export { QUESTION_TOOL, questionAnswers, questionInput, type Question } from "./events/question.ts";
 export {
   AUDIT_KINDS,
   auditEntry,
   auditHead,
-  auditVerdict,
   type AuditEntry,
   type AuditHead,
   type AuditKind,
@@ -75,12 +72,6 @@ export {
   type AuditVerdict,
 } from "./api/audit.ts";
 export {
-  forkParams,
-  rewindOutcome,
-  rewindParams,
-  rewindUndoParams,
-  sessionCheckpoints,
-  sessionDiff,
   type ForkParams,
   type RewindOutcome,
   type RewindParams,
@@ -90,13 +81,7 @@ export {
 } from "./api/sessions/history.ts";
 export {
   worktree,
-  worktreeApply,
-  worktreeApplyParams,
   worktreeMerge,
-  worktreeMergeParams,
-  worktreePrune,
-  worktreeRemoveParams,
-  worktreeStatus,
   type WorktreeApply,
   type WorktreeApplyParams,
   type WorktreeMerge,
@@ -107,9 +92,7 @@ export {
   type WorktreeView,
 } from "./api/sessions/worktrees.ts";
 export {
-  BUDGET_SCOPES,
   BUDGET_UNITS,
-  budgetGauge,
   limits,
   type BudgetGauge,
   type BudgetScope,
@@ -130,14 +113,12 @@ export {
   type Verdict,
 } from "./config/rule.ts";
 export type { ProgramGrader } from "./events/define-outcome.ts";
-export { outcomeEvaluation, type OutcomeEvaluation, type OutcomeResult } from "./api/sessions/outcome-evaluation.ts";
-export { clientEvent, type ClientEvent, type ClientEventType } from "./events/client-event.ts";
+export { outcomeEvaluation, type OutcomeEvaluation } from "./api/sessions/outcome-evaluation.ts";
+export { clientEvent, type ClientEvent } from "./events/client-event.ts";
 export { userContent, type TextBlock, type ToolResultContent, type UserContent } from "./events/content.ts";
 export {
   environment,
   ENVIRONMENT_METADATA,
-  environmentCreateParams,
-  environmentUpdateParams,
   LOCAL_ENVIRONMENT,
   type Environment,
   type EnvironmentConfigParams,
@@ -145,22 +126,18 @@ export {
   type EnvironmentUpdateParams,
 } from "./api/environments.ts";
 export { HeartbeatPreconditionFailed } from "./errors/heartbeat-precondition-failed.ts";
-export type { EnvironmentKey, Work, WorkHeartbeat, WorkState, WorkStats } from "./api/work.ts";
+export type { EnvironmentKey, Work, WorkHeartbeat, WorkStats } from "./api/work.ts";
 export {
   isId,
   newId,
   type AgentId,
   type ContextId,
   type EnvironmentId,
-  type WorkId,
   type EventId,
   type FileId,
   type IdKind,
   type JobId,
   type MemoryId,
-  type MemoryStoreId,
-  type ProposalId,
-  type RuleId,
   type SessionId,
   type SkillId,
   type SkillVersionId,
@@ -169,15 +146,13 @@ export {
   type WorkerId,
   type DeploymentId,
   type DeploymentRunId,
-  type VaultCredentialId,
-  type VaultId,
   type WorkflowRunId,
   type WorkflowRunPhaseId,
 } from "./ids.ts";
 export { skill, skillVersion, type Skill, type SkillUse, type SkillVersion } from "./api/skills.ts";
 export { message, part, type Message, type Part, type PartOf } from "./fold/message.ts";
 export type { MessagesOperation, MessagesProxy, PassedAnswer, PassedRequest } from "./models/messages-proxy.ts";
-export { addCost, costOf, dearestCostOf, listPriceOf, PRICES_AS_OF, type ListPrice } from "./models/price.ts";
+export { addCost, costOf, dearestCostOf, listPriceOf, type ListPrice } from "./models/price.ts";
 export {
   completeModel,
   contextWindowOf,
@@ -197,13 +172,12 @@ export {
   session,
   SESSION_METADATA,
   SESSION_STATUSES,
-  sessionCreateParams,
-  sessionUpdateParams,
   thread,
   type FileMetadata,
   type Session,
   type SessionCreateParams,
   type SessionStatus,
+  sessionUpdateParams,
   type SessionUpdateParams,
   type Thread,
 } from "./api/sessions/sessions.ts";
@@ -214,10 +188,7 @@ export {
   type FileResource,
   type FileResourceParams,
   type MemoryStoreResource,
-  type MemoryStoreResourceParams,
-  type RepositoryCheckout,
   type RepositoryResource,
-  type RepositoryResourceParams,
   type SessionResource,
   type SessionResourceParams,
 } from "./api/sessions/mounted-resource.ts";
@@ -238,36 +209,25 @@ export {
   type StopReason,
   type UsageNote,
 } from "./events/session-event.ts";
-export type { WorkflowLeaf, WorkflowRunError, WorkflowRunPhase, WorkflowRunResult } from "./events/workflow-event.ts";
+export type { WorkflowLeaf, WorkflowRunError, WorkflowRunResult } from "./events/workflow-event.ts";
 export type { BackgroundTask, CodeDiagnostic, RequestNote, SandboxState, Todo } from "./events/tandem-event.ts";
 export type { ModelUsage } from "./events/model-usage.ts";
-export type { OutcomeEventBody, OutcomeRubric, OutcomeVerdict } from "./events/outcome-event.ts";
-export type { RepositoryErrorType, SessionErrorDetail, SessionErrorType } from "./events/session-error.ts";
+export type { SessionErrorDetail, SessionErrorType } from "./events/session-error.ts";
 export type { FilePatch } from "./events/file-patch.ts";
 export { budget, usageSnapshot, type Budget, type UsageSnapshot } from "./events/usage-snapshot.ts";
 export * from "./api/fleet.ts";
 export {
   tenantCredential,
   tenantId,
-  tenantInUse,
   tenantQuotas,
-  tenantView,
   type CreateTenant,
-  type OwnTenant,
-  type TenantCredential,
   type TenantQuotas,
   type TenantUse,
   type TenantView,
   type UpdateTenant,
 } from "./api/tenants.ts";
 export { ENDPOINTS, type EndpointName } from "./api/endpoints.ts";
-export {
-  FORM_BODY,
-  PAGE_SIGNATURE_HEADER,
-  PAGE_TIME_HEADER,
-  pageSignatureText,
-  type PageSigned,
-} from "./api/page-signature.ts";
+export { FORM_BODY, PAGE_SIGNATURE_HEADER, PAGE_TIME_HEADER, pageSignatureText } from "./api/page-signature.ts";
 export {
   CONTRACT,
   type BodyInput,
@@ -287,20 +247,12 @@ export {
   type StreamName,
   type UploadName,
 } from "./api/contract.ts";
-export type { Halt } from "./api/budgets.ts";
 export { measureFormula, metricFormula } from "./metric-formula.ts";
 export type { CredentialsReport } from "./api/credentials.ts";
 export type { KnownMcpServer } from "./api/mcp-servers.ts";
-export { MODEL_LINES, type Model } from "./api/models.ts";
-export type { NotificationTarget } from "./api/notifications.ts";
-export type { WebhookDeliveryView, WebhookEndpointView } from "./api/webhooks.ts";
-export {
-  sessionOutcome,
-  type FeedItem,
-  type FeedSession,
-  type SessionOutcome,
-  type UsageOfDay,
-} from "./api/overview.ts";
+export { MODEL_LINES } from "./api/models.ts";
+export type { WebhookEndpointView } from "./api/webhooks.ts";
+export { sessionOutcome, type FeedItem, type FeedSession, type SessionOutcome } from "./api/overview.ts";
 export type { TestedCall } from "./api/rules.ts";
 export { refusedHost, sandboxHost, type RefusedHost, type SandboxHost } from "./api/sandbox.ts";
 export {
@@ -317,7 +269,6 @@ export {
 } from "./api/triggers.ts";
 export {
   credentialAuth,
-  credentialValidation,
   type CredentialAuthParams,
   type CredentialAuthUpdate,
   type CredentialCreateParams,
@@ -347,10 +298,8 @@ export {
 } from "./webhooks/webhook-event.ts";
 export {
   AGENT_METADATA,
-  CREDENTIAL_STATES,
   DEFAULT_ITERATIONS,
   JOB_STATES,
-  PASSING_ERRORS,
   PAUSING_ERRORS,
   SCOPES,
   type CredentialState,

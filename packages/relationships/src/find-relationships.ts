@@ -29,7 +29,7 @@ import { ValueIndex } from "./keys/value-index.ts";
 import { counts } from "./data/value-evidence.ts";
 import { Vocabulary } from "./names/vocabulary.ts";
 
-export interface FindOptions {
+interface FindOptions {
   /** Maximum number of column pairs whose values are compared. Default: 400 and 25 per table. */
   pairs?: number;
   /** Maximum number of queries. Default: 2,000 and 5 per table. */
@@ -54,7 +54,7 @@ export interface FindInput {
 
 type FindStage = "names" | "values" | "choices" | "composite keys" | "uniqueness";
 
-export interface FindProgress {
+interface FindProgress {
   stage: FindStage;
   /** Columns, pairs or keys, as far as the stage counts them. */
   done: number;

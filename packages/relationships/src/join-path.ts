@@ -24,7 +24,7 @@ export interface JoinPath {
   inflated: readonly InflatedTable[];
 }
 
-export interface InflatedTable {
+interface InflatedTable {
   /** Position on the path: 0 is the first table. */
   position: number;
   table: TableName;

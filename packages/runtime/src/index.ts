@@ -1,8 +1,8 @@
 export { createBackend, type BackendEnvironment } from "./create-backend.ts";
 export { createRuntime, type RuntimeOptions } from "./create-runtime.ts";
 export type { SharedQuotas } from "./governor.ts";
-export { createEmbedder, type EmbedderEnvironment } from "./embeddings/create-embedder.ts";
-export type { Embedder, EmbedOptions } from "./embeddings/embedder.ts";
+export { createEmbedder } from "./embeddings/create-embedder.ts";
+export type { Embedder } from "./embeddings/embedder.ts";
 export { createMessagesProxy } from "./messages/create-messages-proxy.ts";
 export { ignoredSettings, type IgnoredSetting } from "./ignored-settings.ts";
 export type { LlmBackend, ModelInfo } from "./llm-backend.ts";

@@ -13,12 +13,12 @@ export interface HostMount {
   optional?: boolean;
 }
 
-export interface TextMount {
+interface TextMount {
   text: string;
   at: string;
 }
 
-export interface LinkMount {
+interface LinkMount {
   /** The target, as `ln -s` takes it. */
   link: string;
   at: string;

@@ -1,8 +1,6 @@
-export { ClientServers, type ClientServer } from "./acp/client-servers.ts";
-export type { ConnectAgent } from "./acp/net/acp-endpoint.ts";
+export { ClientServers } from "./acp/client-servers.ts";
 export { connectAgents } from "./acp/net/connect-agents.ts";
 export type { ServerHealth } from "./server-health.ts";
-export type { FleetProcess } from "./fleet/fleet-process.ts";
 export { RemotePreviews } from "./fleet/remote-previews.ts";
 export { createLogger, type Logger } from "./http/create-logger.ts";
 export { createToken } from "./http/access/create-token.ts";

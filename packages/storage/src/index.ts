@@ -2,7 +2,7 @@ export { exportSession } from "./archive/export-session.ts";
 export { importSession } from "./archive/import-session.ts";
 export { readAuditHead, verifyAuditFile, writeAuditFile } from "./audit/audit-file.ts";
 export { verifyAudit } from "./audit/verify-audit.ts";
-export { DUE, WANTED, WEBHOOKS, type Announcements } from "./announcements.ts";
+export { DUE, WANTED, WEBHOOKS } from "./announcements.ts";
 export type { AuditLog } from "./audit-log.ts";
 export {
   JOB_STATES,
@@ -22,10 +22,10 @@ export { recordPages } from "./record-pages.ts";
 export type { Blobs, RecordChange, Records, StoredRecord } from "./records.ts";
 export type { SearchDocument, SearchHit, SearchIndex, SearchQuery } from "./search-index.ts";
 export { parseKey, readKeyFile, SecretBox, sealedSecret, type SealedSecret } from "./secret-box.ts";
-export type { Account, AccountState, Charge, Claim, SharedScope, Shortage, Spending } from "./spending.ts";
-export { DEFAULT_TENANT, type TenantLimits, type TenantRow, type TenantStore } from "./tenant-store.ts";
+export type { AccountState, Charge, Claim, SharedScope } from "./spending.ts";
+export { DEFAULT_TENANT, type TenantRow } from "./tenant-store.ts";
 export { ThreadPool } from "./thread-pool.ts";
-export { WORKER_ALIVE_MS, type WorkerRow, type WorkerStore } from "./worker-store.ts";
+export { type WorkerRow, type WorkerStore } from "./worker-store.ts";
 export {
   SCOPES,
   type AgentStore,
@@ -36,7 +36,6 @@ export {
   type Inbox,
   type Leases,
   type Scope,
-  type SessionArchive,
   type SessionChange,
   type SessionRow,
   type SessionStore,

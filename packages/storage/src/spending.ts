@@ -5,7 +5,7 @@ import type { Lease } from "./lease.ts";
 export type SharedScope = Extract<BudgetScope, "agent" | "project" | "day">;
 
 /** `of` is the name of the agent or project, or the day. */
-export interface Account {
+interface Account {
   scope: SharedScope;
   of: string;
   unit: BudgetUnit;
@@ -35,7 +35,7 @@ export interface AccountState extends Account {
 }
 
 /** An account without enough left. `reserved` is the amount held by other sessions. */
-export interface Shortage extends AccountState {
+interface Shortage extends AccountState {
   limit: number;
 }
 

@@ -14,7 +14,7 @@ export interface TenantRow {
 }
 
 /** Absent: unlimited. */
-export interface TenantLimits {
+interface TenantLimits {
   /** Concurrent turns. */
   maxRunning?: number;
   /** Unarchived sessions. */

@@ -44,9 +44,6 @@ export function readPath(splat: string): { section: Section; view: string; rest:
   return section && { section, view, rest };
 }
 
-export const columnOfKey = (key: string): string | undefined =>
-  /^(column|value):/.test(key) ? key.split(".").at(-1) : undefined;
-
 function splitOnce(text: string, separator: string): [string, string] {
   const at = text.indexOf(separator);
   return at === -1 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];

@@ -43,7 +43,7 @@ export interface HunkChoice {
   filter?: HunkFilter;
 }
 
-export interface ProposalPreview {
+interface ProposalPreview {
   /** Open hunks that accepting with the filter takes. */
   hunks: number;
   files: number;

@@ -4,7 +4,7 @@ import { described } from "../search/documents.ts";
 import type { CatalogueReader } from "./catalogue-reader.ts";
 import { layoutGraph } from "./layout-graph.ts";
 
-export interface GraphNode {
+interface GraphNode {
   /** `connection/schema.table`. */
   id: string;
   connection: string;
@@ -21,7 +21,7 @@ export interface GraphNode {
   y: number;
 }
 
-export interface GraphEdge extends SharedJoin {
+interface GraphEdge extends SharedJoin {
   from: string;
   to: string;
 }

@@ -11,7 +11,7 @@ const pageFrontMatter = z.object({
   /** Path and text hash of each cited passage; the hash is stable when other passages change. */
   sources: z.array(z.object({ citation: z.string(), path: z.string(), sha256: z.string() })).default([]),
 });
-export type PageFrontMatter = z.output<typeof pageFrontMatter>;
+type PageFrontMatter = z.output<typeof pageFrontMatter>;
 
 export interface PageFile extends PageFrontMatter {
   /** File name without `.md`: lowercase letters, digits and `-`, with `/` for folders. */

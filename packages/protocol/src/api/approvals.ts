@@ -5,7 +5,7 @@ import { filePatch } from "../events/file-patch.ts";
 import { pageOf, pageQuery } from "./page.ts";
 import { TOOL_CALL_STATES } from "../words.ts";
 
-export const APPROVAL_STATUSES = ["pending", "resolved"] as const;
+const APPROVAL_STATUSES = ["pending", "resolved"] as const;
 export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
 
 /** An approval request, built from the log. */

@@ -34,7 +34,7 @@ export const auditHead = z.object({ seq: z.int().min(0), hash: z.string() }).met
 export type AuditHead = z.infer<typeof auditHead>;
 
 /** The result of verifying the audit log. */
-export const auditVerdict = z
+const auditVerdict = z
   .object({
     ok: z.boolean(),
     /** The number of valid entries. */

@@ -5,7 +5,6 @@ import { listOf } from "./page.ts";
 const halt = z
   .object({ at: z.string(), by: z.string().meta({ description: "The token's name." }), reason: z.string().nullable() })
   .meta({ id: "Halt" });
-export type Halt = z.infer<typeof halt>;
 
 const stopped = z.object({ stopped: halt.nullable() });
 

@@ -37,12 +37,12 @@ const shared = {
   scope: z.enum(["organization", "account"]).nullish(),
 };
 
-export const environmentCreateParams = z
+const environmentCreateParams = z
   .strictObject({ name: z.string().min(1).max(256), ...shared, metadata: metadata.optional() })
   .meta({ id: "EnvironmentCreate" });
 export type EnvironmentCreateParams = z.infer<typeof environmentCreateParams>;
 
-export const environmentUpdateParams = z
+const environmentUpdateParams = z
   .strictObject({ name: z.string().min(1).max(256).nullish(), ...shared, metadata: metadataUpdate })
   .meta({ id: "EnvironmentUpdate" });
 export type EnvironmentUpdateParams = z.infer<typeof environmentUpdateParams>;

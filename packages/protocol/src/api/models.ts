@@ -45,7 +45,6 @@ const model = z
     }),
   })
   .meta({ id: "Model", description: "A model that an agent may name. Unknown values are null." });
-export type Model = z.infer<typeof model>;
 
 const listQuery = z.strictObject({
   limit: count().min(1).max(1_000).default(DEFAULT_LIMIT),

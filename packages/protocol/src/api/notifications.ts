@@ -24,7 +24,6 @@ const told = z
     last: z.object({ at: z.string(), delivered: z.boolean(), detail: z.string().nullable() }).nullable(),
   })
   .meta({ id: "NotificationTarget" });
-export type NotificationTarget = z.infer<typeof told>;
 
 export const notificationsApi = {
   "notifications.list": { response: z.object({ data: z.array(told) }) },

@@ -66,7 +66,6 @@ export type FeedItem = z.infer<typeof feedItem>;
 const usageOfDay = z
   .object({ day: z.string(), agent_id: z.string(), usd: z.number(), sessions: z.int() })
   .meta({ id: "UsageOfDay" });
-export type UsageOfDay = z.infer<typeof usageOfDay>;
 
 const usageOfModel = z.object({ day: z.string(), model: z.string(), usd: z.number() }).meta({ id: "UsageOfModel" });
 

@@ -26,7 +26,6 @@ export const tenantCredential = z
     base_url: z.url().optional().describe("Another address than the service's own."),
   })
   .meta({ id: "TenantCredential" });
-export type TenantCredential = z.infer<typeof tenantCredential>;
 
 /** A tenant's current use and quotas. */
 const tenantUse = z
@@ -49,7 +48,7 @@ const ownTenant = z
   .meta({ id: "OwnTenant" });
 
 /** A tenant as the operator sees it. */
-export const tenantView = z
+const tenantView = z
   .object({
     id: z.string(),
     name: z.string(),
@@ -65,7 +64,7 @@ export const tenantView = z
 
 export type TenantView = z.infer<typeof tenantView>;
 
-export const tenantInUse = tenantView.extend({ use: tenantUse }).meta({ id: "TenantInUse" });
+const tenantInUse = tenantView.extend({ use: tenantUse }).meta({ id: "TenantInUse" });
 
 const settings = z.strictObject({
   name: z.string().trim().min(1).max(100).optional().describe("For people; the page shows it."),
@@ -85,7 +84,6 @@ export type CreateTenant = z.infer<typeof createTenant>;
 const updateTenant = settings.meta({ id: "UpdateTenant" });
 
 export type UpdateTenant = z.infer<typeof updateTenant>;
-export type OwnTenant = z.infer<typeof ownTenant>;
 
 export const tenantsApi = {
   "tenant.retrieve": { response: ownTenant },

@@ -207,7 +207,7 @@ const capturedResponse = z.object({
   body_truncated: z.boolean(),
 });
 
-export const credentialValidation = z
+const credentialValidation = z
   .object({
     type: z.literal("vault_credential_validation"),
     credential_id: z.string(),

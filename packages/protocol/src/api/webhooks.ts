@@ -49,7 +49,6 @@ const delivery = z
     detail: z.string().nullable(),
   })
   .meta({ id: "WebhookDelivery" });
-export type WebhookDeliveryView = z.infer<typeof delivery>;
 
 const fields = {
   url: z.string().min(1).max(2_048),

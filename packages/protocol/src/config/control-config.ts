@@ -87,7 +87,7 @@ const webhookEndpoint = z.strictObject({
 
 export const webhooksSection = z.array(webhookEndpoint).meta(needsTrust());
 
-export const HOOK_EVENTS = ["sessionStart", "prompt", "beforeTool", "afterTool"] as const;
+const HOOK_EVENTS = ["sessionStart", "prompt", "beforeTool", "afterTool"] as const;
 
 const hook = z
   .strictObject({
@@ -130,7 +130,6 @@ const mcpServer = z
     mounts: z.array(sandboxMount).default([]).describe("Folders and files that a local server also sees."),
   })
   .refine(({ command, url }) => (command === undefined) !== (url === undefined), "expected `command` or `url`");
-export type McpServerConfig = z.output<typeof mcpServer>;
 
 export const mcpServersSection = z.record(z.string().regex(/^[a-z][a-z0-9_-]{0,39}$/), mcpServer).meta(needsTrust());
 

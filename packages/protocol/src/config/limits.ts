@@ -8,7 +8,7 @@ export { BUDGET_UNITS } from "../words.ts";
 export type BudgetUnit = (typeof BUDGET_UNITS)[number];
 
 /** The scope of a limit. `day` is a calendar day of the server, over all sessions. */
-export const BUDGET_SCOPES = ["turn", "session", "agent", "project", "day"] as const;
+const BUDGET_SCOPES = ["turn", "session", "agent", "project", "day"] as const;
 export type BudgetScope = (typeof BUDGET_SCOPES)[number];
 
 /** Limits of one scope; an absent value is unlimited. Money is in dollars: 2.5. */

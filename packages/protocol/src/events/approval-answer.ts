@@ -4,7 +4,7 @@ import type { FilePatch } from "./file-patch.ts";
 
 /** The scope of an answer: this call, similar calls in the session, or all similar calls from now on (saves a rule). */
 export const APPROVAL_SCOPES = ["once", "session", "always"] as const;
-export type ApprovalScope = (typeof APPROVAL_SCOPES)[number];
+type ApprovalScope = (typeof APPROVAL_SCOPES)[number];
 
 /** Details of a call that awaits approval, stored on its use event. */
 export interface ApprovalNote {

@@ -121,4 +121,3 @@ export const clientEvent = z.discriminatedUnion("type", [
   userDefineOutcome,
 ]);
 export type ClientEvent = z.infer<typeof clientEvent>;
-export type ClientEventType = ClientEvent["type"];

@@ -4,10 +4,10 @@ import type { ModelUsage } from "./model-usage.ts";
 
 // Outcomes: a client describes a deliverable and a rubric; a grader evaluates each attempt until one is satisfied.
 
-export type OutcomeRubric = { type: "text"; content: string } | { type: "file"; file_id: string };
+type OutcomeRubric = { type: "text"; content: string } | { type: "file"; file_id: string };
 
 /** `needs_revision` is followed by another cycle; the others end the outcome. */
-export type OutcomeVerdict = "satisfied" | "needs_revision" | "max_iterations_reached" | "failed" | "interrupted";
+type OutcomeVerdict = "satisfied" | "needs_revision" | "max_iterations_reached" | "failed" | "interrupted";
 
 export type OutcomeEventBody =
   /** The echo of a client's request. */

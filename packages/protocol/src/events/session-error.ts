@@ -10,7 +10,7 @@ export type SessionErrorType =
 type McpErrorType = "mcp_connection_failed_error" | "mcp_authentication_failed_error";
 
 /** The session continues without the repository, so these are always `retrying`. */
-export type RepositoryErrorType =
+type RepositoryErrorType =
   | "repository_authentication_error"
   | "repository_forbidden_error"
   | "repository_not_found_error"

@@ -12,7 +12,7 @@ export type WorkflowRunResult =
   | { type: "stopped" }
   | { type: "error"; error: WorkflowRunError };
 
-export interface WorkflowRunPhase {
+interface WorkflowRunPhase {
   id: WorkflowRunPhaseId;
   name: string;
   description: string | null;

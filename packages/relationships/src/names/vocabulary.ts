@@ -73,8 +73,6 @@ export class Vocabulary {
     return value;
   }
 
-  isIdWord = (word: string): boolean => this.#idWords.has(word);
-
   entitiesOf = (table: TableFacts): readonly EntityName[] => this.#entities.get(table) ?? [];
 
   /** A column's name with and without the common prefix of its table. */

@@ -1,6 +1,6 @@
 import type { Wait } from "../llm-runtime.ts";
 
-export interface EmbedOptions {
+interface EmbedOptions {
   signal?: AbortSignal;
   onWait?: (wait: Wait) => void;
 }

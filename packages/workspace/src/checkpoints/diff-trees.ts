@@ -3,7 +3,7 @@ import type { PrivateGit, RunOptions } from "./private-git.ts";
 
 type FileStatus = "added" | "modified" | "deleted" | "renamed" | "type_changed";
 
-export interface FileDiff {
+interface FileDiff {
   path: string;
   /** Previous path of a renamed file. */
   old_path?: string;

@@ -30,7 +30,7 @@ const treeDiff = z.object({
   truncated: z.boolean(),
 });
 
-export const sessionDiff = treeDiff
+const sessionDiff = treeDiff
   .extend({
     /** A checkpoint's id, or `now`. */
     from: z.string(),
@@ -41,7 +41,7 @@ export const sessionDiff = treeDiff
   .meta({ id: "SessionDiff" });
 export type SessionDiff = z.infer<typeof sessionDiff>;
 
-export const sessionCheckpoints = z
+const sessionCheckpoints = z
   .object({
     turns: z.array(
       z.object({
@@ -74,7 +74,7 @@ export type SessionCheckpoints = z.infer<typeof sessionCheckpoints>;
 
 const REWIND_SCOPES = ["files", "conversation", "both"] as const;
 
-export const rewindParams = z
+const rewindParams = z
   .strictObject({
     /** Target: the message that began a turn, or the turn's number. The default is the last turn. */
     to_message_id: z.string().optional(),
@@ -88,10 +88,10 @@ export const rewindParams = z
   .meta({ id: "Rewind" });
 export type RewindParams = z.infer<typeof rewindParams>;
 
-export const rewindUndoParams = z.strictObject({ force: z.boolean().optional() }).meta({ id: "RewindUndo" });
+const rewindUndoParams = z.strictObject({ force: z.boolean().optional() }).meta({ id: "RewindUndo" });
 export type RewindUndoParams = z.infer<typeof rewindUndoParams>;
 
-export const rewindOutcome = z
+const rewindOutcome = z
   .object({
     dry_run: z.boolean(),
     scope: z.enum(REWIND_SCOPES),
@@ -108,7 +108,7 @@ export const rewindOutcome = z
   .meta({ id: "RewindOutcome" });
 export type RewindOutcome = z.infer<typeof rewindOutcome>;
 
-export const forkParams = z
+const forkParams = z
   .strictObject({
     /** Fork before this message or turn; the default is the end. */
     before_message_id: z.string().optional(),

@@ -7,7 +7,6 @@ export const MAX_MEMORY_STORES = 8;
 const branchCheckout = z.strictObject({ type: z.literal("branch"), name: z.string().min(1).max(255) });
 const commitCheckout = z.strictObject({ type: z.literal("commit"), sha: z.string().regex(/^[0-9a-fA-F]{7,64}$/) });
 const checkout = z.discriminatedUnion("type", [branchCheckout, commitCheckout]);
-export type RepositoryCheckout = z.infer<typeof checkout>;
 
 const fileResourceParams = z.strictObject({
   type: z.literal("file"),
@@ -24,7 +23,6 @@ const repositoryParams = z.strictObject({
   checkout: checkout.nullish(),
   mount_path: z.string().nullish(),
 });
-export type RepositoryResourceParams = z.infer<typeof repositoryParams>;
 
 const memoryStoreParams = z.strictObject({
   type: z.literal("memory_store"),
@@ -32,7 +30,6 @@ const memoryStoreParams = z.strictObject({
   access: z.enum(["read_write", "read_only"]).nullish(),
   instructions: z.string().max(4_096).nullish(),
 });
-export type MemoryStoreResourceParams = z.infer<typeof memoryStoreParams>;
 
 export const sessionResourceParams = z.discriminatedUnion("type", [
   fileResourceParams,

@@ -10,7 +10,6 @@ export const OUTCOME_RESULTS = [
   "failed",
   "interrupted",
 ] as const;
-export type OutcomeResult = (typeof OUTCOME_RESULTS)[number];
 
 /** The state of an outcome that a client defined. */
 export const outcomeEvaluation = z

@@ -18,7 +18,7 @@ export const worktreeMerge = z
   .meta({ id: "WorktreeMerge" });
 export type WorktreeMerge = z.infer<typeof worktreeMerge>;
 
-export const worktreeMergeParams = z
+const worktreeMergeParams = z
   .strictObject({
     into: z.string().min(1).max(250).optional().describe("A branch; without it, the one that the worktree came from."),
     message: z.string().min(1).max(2_000).optional().describe("Of the merge commit, where one is needed."),
@@ -28,12 +28,12 @@ export const worktreeMergeParams = z
   .meta({ id: "WorktreeMergeParams" });
 export type WorktreeMergeParams = z.infer<typeof worktreeMergeParams>;
 
-export const worktreeApply = z
+const worktreeApply = z
   .object({ folder: z.string(), files: z.array(z.string()), dry_run: z.boolean(), undone: z.boolean() })
   .meta({ id: "WorktreeApply" });
 export type WorktreeApply = z.infer<typeof worktreeApply>;
 
-export const worktreeApplyParams = z
+const worktreeApplyParams = z
   .strictObject({
     dry_run: z.boolean().default(false),
     undo: z.boolean().default(false).describe("Takes back what was applied last."),
@@ -41,7 +41,7 @@ export const worktreeApplyParams = z
   .meta({ id: "WorktreeApplyParams" });
 export type WorktreeApplyParams = z.infer<typeof worktreeApplyParams>;
 
-export const worktreeRemoveParams = z
+const worktreeRemoveParams = z
   .strictObject({
     keep_branch: z
       .boolean()
@@ -72,7 +72,7 @@ export const worktree = z
   .meta({ id: "Worktree" });
 export type WorktreeView = z.infer<typeof worktree>;
 
-export const worktreeStatus = worktree
+const worktreeStatus = worktree
   .extend({
     /** Commits since then. */
     commits: z.int(),
@@ -89,7 +89,7 @@ export const worktreeStatus = worktree
   .meta({ id: "WorktreeStatus" });
 export type WorktreeStatus = z.infer<typeof worktreeStatus>;
 
-export const worktreePrune = z
+const worktreePrune = z
   .object({ removed: z.array(z.string()), kept: z.array(z.object({ session_id: z.string(), why: z.string() })) })
   .meta({ id: "WorktreePrune" });
 export type WorktreePrune = z.infer<typeof worktreePrune>;
