@@ -48,6 +48,8 @@ function unknownWords(program: Command, line: string): string[] {
   const [, ...words] = line
     .replaceAll(/"[^"]*"|'[^']*'/g, "VALUE")
     .split(/ [|#>&]/)[0]!
+    // Another program's command line follows.
+    .split(" -- ")[0]!
     .split(/\s+/);
   let command = program;
   const unknown: string[] = [];
