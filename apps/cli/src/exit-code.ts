@@ -37,6 +37,8 @@ const BY_ERROR_CODE: Record<string, ExitName> = {
   cassette_damaged: "usage",
   cassette_newer: "usage",
   cassette_not_replayable: "usage",
+  case_unreadable: "usage",
+  case_invalid: "usage",
   port_taken: "usage",
   port_in_use: "usage",
   bind_refused: "usage",

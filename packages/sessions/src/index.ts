@@ -13,6 +13,7 @@ export { cleanNote } from "./audit/clean-details.ts";
 export type { WorktreeSettings } from "./worktrees/worktree-maker.ts";
 export type { SessionMcpServer } from "./mcp/session-mcp-server.ts";
 export { loadImports } from "./import/load-imports.ts";
+export { runShell } from "./commands/run-shell.ts";
 export { pinHooks } from "./hooks/pin-hooks.ts";
 export type { SandboxSettings } from "./process/sandbox-settings.ts";
 export { whyNoSandbox } from "./process/sandbox.ts";

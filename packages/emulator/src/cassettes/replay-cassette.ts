@@ -19,6 +19,8 @@ export interface ReplayOptions {
   mode?: ReplayMode;
   /** A run in which nothing happens for this time has diverged. */
   stallMs?: number;
+  /** Run on after a step that differs, as far as the recorded answers fit. The first difference is still reported. */
+  pastDivergence?: boolean;
   signal?: AbortSignal;
 }
 
@@ -47,7 +49,7 @@ const CONTEXT_LINES = 3;
  * `TandemError` (`cassette_not_replayable`) that names the parts of the session that cannot be repeated.
  */
 export async function replayCassette(recorded: Cassette, options: ReplayOptions = {}): Promise<Replay> {
-  const { mode = "recorded", stallMs = STALL_MS[mode], signal } = options;
+  const { mode = "recorded", stallMs = STALL_MS[mode], pastDivergence = false, signal } = options;
   refuse(recorded, mode);
   const { steps } = recorded;
   const end = (run: Cassette | null, divergence: Divergence | undefined, from: ShownDivergence["from"]): Replay => ({
@@ -60,7 +62,7 @@ export async function replayCassette(recorded: Cassette, options: ReplayOptions 
     recorded.events.length === 0 ? undefined : findDivergence(steps, stepsOf(recorded.events), { mode: "recorded" });
   if (edited) return end(null, edited, "events");
   await using stage = await openReplayStage(recorded, mode);
-  const driver = new ReplayDriver(stage, recorded, { mode, stallMs, signal });
+  const driver = new ReplayDriver(stage, recorded, { mode, stallMs, pastDivergence, signal });
   const refused = await driver.drive();
   signal?.throwIfAborted();
   const run = await stage.engine.history.cassette(stage.session.id);

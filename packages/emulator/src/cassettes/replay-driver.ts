@@ -27,6 +27,8 @@ export interface DriverOptions {
   mode: ReplayMode;
   /** A run in which nothing happens for this time has diverged. */
   stallMs: number;
+  /** Continue after a step that differs. Inputs that have lost their place are left out. */
+  pastDivergence?: boolean;
   signal?: AbortSignal | undefined;
 }
 
@@ -37,6 +39,7 @@ export class ReplayDriver {
   readonly #options: DriverOptions;
   readonly #events: LoggedEvent[] = [];
   #changed = Promise.withResolvers<void>();
+  #sent = 0;
 
   constructor(stage: ReplayStage, { steps }: Cassette, options: DriverOptions) {
     this.#stage = stage;
@@ -47,21 +50,29 @@ export class ReplayDriver {
   /** Returns the input that the engine refused, if it did. */
   async drive(): Promise<Divergence | undefined> {
     const { engine, session, folder } = this.#stage;
-    const { mode } = this.#options;
+    const { mode, pastDivergence = false } = this.#options;
     using watching = this.#watch();
     const inputs = unmarkFolder(this.#recorded, folder).filter((step) => step.kind === "input");
     for (;;) {
       const changed = Promise.race([this.#changed.promise, this.#stage.run.changed]);
       const run = stepsOf(markFolder(this.#events, folder));
-      if (findDivergence(this.#recorded, run, { mode, isRunning: true })) return undefined;
+      const isDivergent = findDivergence(this.#recorded, run, { mode, isRunning: true }) !== undefined;
+      if (isDivergent && !pastDivergence) return undefined;
       const next = inputs.findIndex(
         (input, index) => this.#mayPrecede(inputs.slice(0, index), input) && this.#isReady(input, run),
       );
       const [input] = next === -1 ? [] : inputs.splice(next, 1);
       if (input) {
         const refused = await this.#send(engine, session.id, input);
-        if (refused !== undefined) return refusedInput(input, refused);
+        if (refused !== undefined && !pastDivergence) return refusedInput(input, refused);
+        if (refused === undefined) this.#sent += 1;
         this.#stage.run.inputSent(input.step);
+        continue;
+      }
+      if (pastDivergence && this.#isAtRest(run)) {
+        const lost = inputs.findIndex(({ during }) => during !== undefined);
+        if (lost !== 0) return undefined;
+        this.#stage.run.inputSent(inputs.shift()!.step);
         continue;
       }
       if (inputs.length === 0 && !findDivergence(this.#recorded, run, { mode })) return undefined;
@@ -91,6 +102,15 @@ export class ReplayDriver {
   #notify(): void {
     this.#changed.resolve();
     this.#changed = Promise.withResolvers();
+  }
+
+  /** The session has got all inputs that were sent, and waits. */
+  #isAtRest(run: readonly CassetteStep[]): boolean {
+    if (this.#sent === 0 || run.filter(({ kind }) => kind === "input").length < this.#sent) return false;
+    const last = this.#events.findLast(
+      ({ event: { type } }) => type.startsWith("user.") || type.startsWith("session.status_"),
+    );
+    return last?.event.type === "session.status_idle" || last?.event.type === "session.status_terminated";
   }
 
   /** Real Claude Code asks about parallel calls in an order of its own. */

@@ -1,18 +1,20 @@
-import { readFile } from "node:fs/promises";
 import { basename, resolve } from "node:path";
-import { formatCassette, parseCassette, TandemError, type Cassette } from "@tandem/protocol";
-import type { Replay } from "@tandem/emulator";
+import { formatCassette } from "@tandem/protocol";
 import { openProjectOrDefaults } from "@tandem/tandem/project";
 import type { Command } from "commander";
+import { describeReplay } from "../../cassettes/describe-replay.ts";
+import { readCassette } from "../../cassettes/read-cassette.ts";
 import { EXIT_CODES } from "../../exit-code.ts";
 import type { Invocation } from "../../invocation.ts";
 import { findSession } from "../../sessions/find-session.ts";
 import { openClient } from "../../sessions/open-client.ts";
 import { writeExport } from "../../sessions/write-export.ts";
-import { printable, styleFor, write, writeJson, type Style } from "../../terminal.ts";
+import { printable, styleFor, write, writeJson } from "../../terminal.ts";
 import { subcommandsOf, type Registration } from "../registration.ts";
+import { registerTest } from "./cassettes-test.ts";
 
-export function register(command: Command, { examples, json, runner }: Registration): void {
+export function register(command: Command, registration: Registration): void {
+  const { examples, json, runner } = registration;
   const sub = subcommandsOf(command);
   examples(
     sub("export", "Export a session as a cassette: model answers, calls, events and files.")
@@ -35,6 +37,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     "tandem cassettes replay login.cassette.jsonl",
     "tandem cassettes replay login.cassette.jsonl --real-tools",
   );
+  registerTest(command, registration);
 }
 
 interface ReplayOptions {
@@ -82,42 +85,6 @@ export async function replay(
   const { divergence, steps, mode } = outcome;
   if (json)
     await writeJson(stdout, { identical: divergence === undefined, mode, steps, divergence: divergence ?? null });
-  else await write(stdout, `${describe(outcome, basename(file), styleFor(stdout)).join("\n")}\n`);
+  else await write(stdout, `${describeReplay(outcome, basename(file), styleFor(stdout)).join("\n")}\n`);
   return divergence ? EXIT_CODES.failure.code : EXIT_CODES.ok.code;
-}
-
-export async function readCassette(file: string): Promise<Cassette> {
-  const text = await readFile(file, "utf8").catch((cause: NodeJS.ErrnoException) => {
-    throw new TandemError("cassette_unreadable", `Cannot read ${file}: ${cause.code}.`, {
-      fix: "Give the path of a file that `tandem cassettes export` wrote.",
-      cause,
-    });
-  });
-  return parseCassette(text);
-}
-
-function describe(
-  { divergence, steps, mode }: Replay,
-  name: string,
-  { good, bad, dim, bold, accent }: Style,
-): string[] {
-  const tools = mode === "real_tools" ? "real tools" : "recorded tools";
-  if (!divergence) return [`${good("✓")} ${printable(name)}: ${steps} steps, identical (${tools}).`];
-  const { step, kind, expected, actual, diff, from } = divergence;
-  const place =
-    kind === "folder" ? "The folder differs after the last step." : `Step ${step} of ${steps} (${kind}) differs.`;
-  const why =
-    from === "events"
-      ? "The file was changed: this step contradicts the cassette's own events (+)."
-      : expected === null
-        ? "The replay continued after the last recorded step (+)."
-        : actual === null
-          ? "The replay has no such step (-)."
-          : "Expected (-) and actual (+):";
-  const painted = diff.map((line) => {
-    const clean = printable(line);
-    if (line.startsWith("@@")) return accent(clean);
-    return line.startsWith("+") ? good(clean) : line.startsWith("-") ? bad(clean) : clean;
-  });
-  return [`${bad("✗")} ${printable(name)}: ${bold(place)}`, dim(why), ...painted];
 }
