@@ -83,6 +83,10 @@ export class EmulatedServer {
     return this.#server.url;
   }
 
+  /** The number of the last event of a session. */
+  readonly logEnd = (session: string): Promise<number> =>
+    this.#engine.sessions.head(session as Parameters<Engine["sessions"]["head"]>[0]);
+
   async stop(): Promise<void> {
     await this.#server.close(0);
     await this.#engine.stop(0);

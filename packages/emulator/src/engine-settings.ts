@@ -43,6 +43,7 @@ export function engineSettings(parts: EmulatedEngine): EngineSettings {
     clock,
     sandbox: { mode: claudeCode ? "auto" : "off" },
     ...(claudeCode && { checkpoints: CHECKPOINTS }),
+    anthropicSkills: "leave_out",
     log: { warn: () => undefined },
   };
 }

@@ -5,9 +5,17 @@ import { buffer } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { CONTROL_PATH, type ControlAnswer } from "./control-api.ts";
 import type { Fault, Faults } from "./faults.ts";
+import { LateStreams } from "./late-streams.ts";
 
 /** Answers requests that drive the emulator itself. */
 type Control = (request: IncomingMessage, body: string) => Promise<ControlAnswer>;
+
+/** The server behind the door. */
+interface Target {
+  url: string;
+  /** The number of the last event of a session. Without it, late streams miss what was before. */
+  logEnd?: (session: string) => Promise<number>;
+}
 
 const HOP_HEADERS = new Set(["connection", "keep-alive", "transfer-encoding"]);
 
@@ -28,7 +36,8 @@ export class FrontDoor implements AsyncDisposable {
   readonly #server: Server;
   readonly #faults: Faults;
   readonly #control: Control | undefined;
-  #target: string | undefined;
+  readonly #lateStreams = new LateStreams();
+  #target: Target | undefined;
 
   constructor(faults: Faults, control?: Control) {
     this.#faults = faults;
@@ -45,8 +54,8 @@ export class FrontDoor implements AsyncDisposable {
   }
 
   /** Passes requests on to this server; undefined while there is none, and requests are refused. */
-  passTo(url: string | undefined): void {
-    this.#target = url;
+  passTo(target: Target | undefined): void {
+    this.#target = target;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -68,6 +77,9 @@ export class FrontDoor implements AsyncDisposable {
     if (fault?.type === "lost_request" || !this.#target) return void request.socket.resetAndDestroy();
     if (fault?.type === "status") return answerError(response, fault);
     const body = await buffer(request);
+    if (this.#target.logEnd) await this.#lateStreams.sending(method, path, this.#target.logEnd);
+    const stream = this.#lateStreams.opened(method, path);
+    if (stream?.after !== undefined) request.headers["last-event-id"] ??= stream.after;
     if (fault?.type === "duplicate") (await this.#forward(request, body)).resume();
     const answer = await this.#forward(request, body);
     if (fault?.type === "lost_answer") {
@@ -83,13 +95,13 @@ export class FrontDoor implements AsyncDisposable {
     // A stream may be silent at first.
     response.flushHeaders();
     response.on("close", () => answer.destroy());
-    await passBody(answer, response, fault);
+    await passBody(answer, response, { fault, delivered: stream?.delivered });
   }
 
   #forward(request: IncomingMessage, body: Buffer): Promise<IncomingMessage> {
-    const target = this.#target;
+    const target = this.#target?.url ?? "";
     return new Promise((resolve, reject) => {
-      const headers = { ...request.headers, host: new URL(target ?? "").host };
+      const headers = { ...request.headers, host: new URL(target).host };
       const forwarded = send(`${target}${request.url ?? "/"}`, { method: request.method, headers, agent: false });
       forwarded.on("response", resolve).on("error", reject);
       forwarded.end(body);
@@ -97,9 +109,14 @@ export class FrontDoor implements AsyncDisposable {
   }
 }
 
-async function passBody(answer: IncomingMessage, response: ServerResponse, fault: Fault | undefined): Promise<void> {
+async function passBody(
+  answer: IncomingMessage,
+  response: ServerResponse,
+  { fault, delivered }: { fault: Fault | undefined; delivered: (() => void) | undefined },
+): Promise<void> {
   let events = 0;
   for await (const chunk of answer as AsyncIterable<Buffer>) {
+    delivered?.();
     if (fault?.type !== "cut_stream") {
       if (fault?.type === "slow") await delay(fault.ms);
       response.write(chunk);

@@ -9,6 +9,7 @@ import type { Emulator } from "./emulator.ts";
 import { EmulatedServer } from "./emulated-server.ts";
 import { Faults } from "./faults.ts";
 import { FrontDoor } from "./front-door.ts";
+import { offeredName } from "./offered-name.ts";
 import { WebhookInbox } from "./webhook-inbox.ts";
 
 export interface EmulatorOptions {
@@ -30,7 +31,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   parts.defer(() => rm(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }));
   const folder = join(root, "project");
   await Promise.all([folder, join(root, "home"), join(root, "state")].map((path) => mkdir(path)));
-  const model = parts.use(await startRehearsal(options.script ?? []));
+  const model = parts.use(await startRehearsal(options.script ?? [], { offeredName }));
   const webhooks = parts.use(new WebhookInbox());
   await webhooks.listen();
   const faults = new Faults();
@@ -47,7 +48,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const settings = { root, folder, model, clock, faults, tools, claudeCode: options.claudeCode ?? false };
   let server = await EmulatedServer.start(settings);
   parts.defer(() => server.stop());
-  door.passTo(server.url);
+  door.passTo(server);
   const { apiKey } = server;
   const owned = parts.move();
   const close = (): Promise<void> => owned.disposeAsync();
@@ -65,7 +66,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
       door.passTo(undefined);
       await (how === "kill" ? server.kill() : server.stop());
       server = await EmulatedServer.start(settings, apiKey);
-      door.passTo(server.url);
+      door.passTo(server);
     },
     close,
     [Symbol.asyncDispose]: close,

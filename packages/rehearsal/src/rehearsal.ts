@@ -7,12 +7,15 @@ import { type Exchange, type LoopbackOptions, LoopbackServer, type ProxyAccess }
 import type { RefusedHost } from "./server/proxy-entrance.ts";
 import { describeQuestion, type ModelRequest, type ReceivedRequest, summarise } from "./received-request.ts";
 import { type Miss, RequestLog } from "./request-log.ts";
+import type { Reply } from "./reply.ts";
 import { ScriptPlayer, type Script } from "./script.ts";
 import { answerSideRoute, defaultModels, type RehearsedModel } from "./server/side-routes.ts";
 
 export interface RehearsalOptions extends LoopbackOptions {
   /** The listed models. */
   readonly models?: readonly RehearsedModel[];
+  /** Chooses one of the offered tools for a name in the script. Default: the name as it is. */
+  readonly offeredName?: (name: string, offered: readonly string[]) => string;
   /** Outcome of a token refresh. Default: `grant`. */
   readonly refresh?: RefreshOutcome;
   /** Subscription of the fake login's profile. Default: `max`. */
@@ -165,7 +168,16 @@ export class Rehearsal implements AsyncDisposable {
     }
     received.answeredBy = cue.answeredBy;
     this.#log.changed();
-    await deliver(cue.reply, { ...exchange, dialect, request });
+    await deliver(this.#withOfferedNames(cue.reply, request), { ...exchange, dialect, request });
+  }
+
+  #withOfferedNames(reply: Reply, { toolNames }: ModelRequest): Reply {
+    const { offeredName } = this.#options;
+    if (!offeredName || reply.type !== "message") return reply;
+    const content = reply.content.map((block) =>
+      block.type === "tool_use" ? { ...block, name: offeredName(block.name, toolNames) } : block,
+    );
+    return { ...reply, content };
   }
 
   #miss(exchange: Exchange, dialect: Dialect, message: string): void {

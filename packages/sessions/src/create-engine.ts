@@ -104,6 +104,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     clock: settings.clock,
     ofFolders: async () => folderSkills(await Promise.all(settings.roots.map((root) => trustIn(settings, root)))),
     note,
+    anthropicSkills: settings.anthropicSkills,
   });
   const agents = new AgentCatalogue(store.agents, settings.models, skills, settings.clock);
   const rules = new KeptRules({

@@ -116,7 +116,7 @@ export class TestedSystem implements AsyncDisposable {
 
   async #openDoor(name: string, target: string, process: TestedProcess | undefined): Promise<void> {
     const door = this.#stack.use(new FrontDoor(this.network));
-    door.passTo(target);
+    door.passTo({ url: target });
     this.#doors.set(name, { process, url: await door.listen() });
   }
 

@@ -196,7 +196,7 @@ const skillParams = z.strictObject({
 export const skillsParams = z.array(skillParams).max(MAX_SKILLS);
 export type AgentSkillParams = z.infer<typeof skillParams>;
 /** In an agent, `version` may be `latest`; in a session, it is the id of a version. */
-const agentSkill = z.object({ type: z.literal("custom"), skill_id: z.string(), version: z.string() });
+const agentSkill = z.object({ type: z.enum(["custom", "anthropic"]), skill_id: z.string(), version: z.string() });
 export type AgentSkill = z.infer<typeof agentSkill>;
 const executionIdentity = z.object({ type: z.literal("service_account") });
 

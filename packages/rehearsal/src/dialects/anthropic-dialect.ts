@@ -58,7 +58,9 @@ export const anthropicDialect: Dialect = {
 
 /** Streams a message with the events, order and fields of the real API. */
 function streamMessage(message: Message): StreamFrame[] {
-  const { service_tier, speed, inference_geo, cache_creation, ...totals } = message.usage;
+  const { input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens } = message.usage;
+  const { output_tokens_details, server_tool_use, iterations, fallback_credit } = message.usage;
+  const tokens = { input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens };
   const start = {
     ...message,
     content: [],
@@ -79,7 +81,7 @@ function streamMessage(message: Message): StreamFrame[] {
         container: null,
       },
       context_management: null,
-      usage: totals,
+      usage: { ...tokens, output_tokens_details, server_tool_use, iterations, fallback_credit },
     }),
     frame({ type: "message_stop" }),
   ];

@@ -56,8 +56,16 @@ test("what the rehearsal answers has the types of the SDK, and a damaged recordi
 async function recordEveryReply(file: string): Promise<void> {
   const everything = () => reply([thinking("Hm."), redactedThinking("xyz"), text("A."), toolUse("look", { at: 1 })]);
   await using upstream = await startRehearsal([
-    ...[text("Hello."), everything(), refusal("No."), overloaded()],
-    ...[text("Hello."), everything(), refusal("No."), text("Hello."), everything(), text("End.")],
+    text("Hello."),
+    everything(),
+    refusal("No."),
+    overloaded(),
+    text("Hello."),
+    everything(),
+    refusal("No."),
+    text("Hello."),
+    everything(),
+    text("End."),
   ]);
   await using recording = await startRecording({ upstream: upstream.url, file });
   const { messages, beta } = new Anthropic({ baseURL: recording.url, apiKey: "made-up", maxRetries: 0 });

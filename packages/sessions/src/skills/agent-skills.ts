@@ -2,7 +2,12 @@ import { RequestError, type Agent, type AgentSkill, type AgentSkillParams, type 
 import { LATEST, type SkillCatalogue } from "./skill-catalogue.ts";
 
 /** Where agents and sessions find the skills that they refer to. */
-export type SkillReader = Pick<SkillCatalogue, "stored" | "get">;
+export type SkillReader = Pick<SkillCatalogue, "stored" | "get" | "anthropicSkills">;
+
+export interface SkillSettings {
+  /** What happens to skills that only Anthropic's service has. An emulator leaves them out of its sessions. Default: `refuse`. */
+  anthropicSkills?: "refuse" | "leave_out";
+}
 
 /** Skills that a session loads, of all its agents together. */
 const MAX_IN_SESSION = 500;
@@ -19,10 +24,14 @@ export async function resolveAgentSkills(
   const resolved: AgentSkill[] = [];
   const names = new Map<string, number>();
   for (const [index, { type, skill_id, version }] of params.entries()) {
-    if (type === "anthropic") throw ownedByAnthropic(index, skill_id);
     const entry: AgentSkill = { type, skill_id, version: version ?? LATEST };
     if (resolved.some((other) => other.skill_id === skill_id)) {
       throw new RequestError("invalid_request", `skills[${index}].skill_id: ${skill_id} is there twice.`);
+    }
+    if (type === "anthropic") {
+      if (reader.anthropicSkills === "refuse") throw ownedByAnthropic(index, skill_id);
+      resolved.push(entry);
+      continue;
     }
     const isKept = kept.some((other) => other.skill_id === skill_id && other.version === entry.version);
     const found = await reader.stored(skill_id, entry.version);
@@ -51,6 +60,7 @@ export function checkSkillTools(skills: readonly unknown[], tools: readonly Tool
 export async function pinSkills(skills: readonly AgentSkill[], reader: SkillReader): Promise<AgentSkill[]> {
   return Promise.all(
     skills.map(async (skill): Promise<AgentSkill> => {
+      if (skill.type === "anthropic") return skill;
       const found = await reader.stored(skill.skill_id, skill.version);
       if (!found) throw await notFound(skill, "agent.skills", reader);
       return { ...skill, version: found.id };

@@ -82,7 +82,9 @@ const NONE: SessionSkills = {
 function wantedSkills({ agent }: Pick<SessionRow, "agent">): AgentSkill[] {
   const wanted = new Map<string, AgentSkill>();
   for (const { skills } of [agent, ...rosterOf(agent)]) {
-    for (const skill of skills) wanted.set(`${skill.skill_id}/${skill.version}`, skill);
+    for (const skill of skills) {
+      if (skill.type === "custom") wanted.set(`${skill.skill_id}/${skill.version}`, skill);
+    }
   }
   return [...wanted.values()];
 }

@@ -12,6 +12,7 @@ import type { AgentStore, Blobs, Page, PageQuery, Records } from "@tandem/storag
 import { isoNow, type Clock } from "../host/clock.ts";
 import { agentsWith } from "./agents-with-skill.ts";
 import type { FolderSkill } from "./folder-skills.ts";
+import type { SkillSettings } from "./agent-skills.ts";
 import { readBundle, type SkillBundle, type SkillUpload } from "./skill-bundle.ts";
 import { isRefusal, SkillStore, type SkillAt, type StoredSkill, type StoredVersion } from "./skill-store.ts";
 import type { Skills } from "./skills.ts";
@@ -23,14 +24,17 @@ interface CatalogueSettings {
   /** The skills of trusted folders. */
   ofFolders: () => Promise<FolderSkill[]>;
   note: (note: AuditNote) => Promise<void>;
+  anthropicSkills?: SkillSettings["anthropicSkills"];
 }
 
 export class SkillCatalogue implements Skills {
   readonly #store: SkillStore;
   readonly #settings: CatalogueSettings;
+  readonly anthropicSkills: NonNullable<SkillSettings["anthropicSkills"]>;
 
   constructor(settings: CatalogueSettings) {
     this.#settings = settings;
+    this.anthropicSkills = settings.anthropicSkills ?? "refuse";
     this.#store = new SkillStore(settings.store, settings.clock);
   }
 
