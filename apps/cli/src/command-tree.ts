@@ -94,7 +94,7 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, CommandEn
       load: async () => ({ register: (await import("./commands/sessions/history.ts")).registerFork }),
     },
     cassettes: {
-      description: "Export sessions as cassettes and replay them without a model.",
+      description: "Export sessions as cassettes, and replay, test, fork and compare them.",
       load: () => import("./commands/sessions/cassettes.ts"),
     },
     stop: {

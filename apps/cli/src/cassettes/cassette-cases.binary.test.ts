@@ -98,4 +98,14 @@ test("an update replaces a cassette that differs by the whole new run", async ()
   expect(await readFile(file, "utf8")).toContain("All 12 tests pass.");
   const again = await machine.run(["cassettes", "test", "run.jsonl", "--json"]);
   expect(JSON.parse(again.stdout)).toMatchObject({ passed: 1, failed: 0, cases: [{ name: "run.jsonl", steps: 7 }] });
+
+  await writeFile(machine.folder.join("project", "answers.yaml"), "- text: Two tests fail.\n");
+  const change = ["--step", "3", "--result", "2 failed", "--script", "answers.yaml"];
+  const forked = await machine.run(["cassettes", "fork", "run.jsonl", ...change, "-o", "fork.jsonl"]);
+  expect(forked).toMatchObject({ code: 0, stderr: "" });
+  const compared = await machine.run(["cassettes", "compare", "run.jsonl", "fork.jsonl"]);
+  expect(compared.stdout).toMatch(/^≠ +answer 1 +All 12 tests pass\. +Two tests fail\.$/m);
+  expect(compared.stdout).toMatch(/^≠ +call 2 +Bash .* -$/m);
+  const data = await machine.run(["cassettes", "compare", "run.jsonl", "fork.jsonl", "--json"]);
+  expect(JSON.parse(data.stdout)).toMatchObject({ different: ["answers", "tools", "usd", "tokens"], files: null });
 });

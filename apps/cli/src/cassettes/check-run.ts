@@ -71,7 +71,7 @@ function checkApprovals(
 }
 
 /** The text of the last complete answer that has one. */
-export function lastAnswer(steps: Cassette["steps"]): string {
+function lastAnswer(steps: Cassette["steps"]): string {
   const texts = steps.flatMap((step) => {
     if (step.kind !== "model" || step.answer?.type !== "message") return [];
     const blocks = step.answer.content.flatMap(({ text }) => (typeof text === "string" ? [text] : []));

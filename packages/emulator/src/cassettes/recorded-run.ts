@@ -61,6 +61,15 @@ export class RecordedRun {
     return this.#requests[request];
   }
 
+  /** The next request has a recorded answer. */
+  get hasAnswer(): boolean {
+    return this.#requests.length < this.#models.length;
+  }
+
+  hasCall(call: string): boolean {
+    return this.#calls.has(call);
+  }
+
   hasStarted(call: string): boolean {
     return this.#started.has(call);
   }

@@ -9,6 +9,7 @@ import {
   type Divergence,
   type ReplayMode,
 } from "@tandem/protocol";
+import type { Script } from "@tandem/rehearsal";
 import { diffFolderBundles, diffHunks } from "@tandem/workspace";
 import { ReplayDriver } from "./replay-driver.ts";
 import { openReplayStage, type ReplayStage } from "./replay-stage.ts";
@@ -21,6 +22,8 @@ export interface ReplayOptions {
   stallMs?: number;
   /** Run on after a step that differs, as far as the recorded answers fit. The first difference is still reported. */
   pastDivergence?: boolean;
+  /** The model's answers after the last recorded one. */
+  script?: Script;
   signal?: AbortSignal;
 }
 
@@ -49,7 +52,7 @@ const CONTEXT_LINES = 3;
  * `TandemError` (`cassette_not_replayable`) that names the parts of the session that cannot be repeated.
  */
 export async function replayCassette(recorded: Cassette, options: ReplayOptions = {}): Promise<Replay> {
-  const { mode = "recorded", stallMs = STALL_MS[mode], pastDivergence = false, signal } = options;
+  const { mode = "recorded", stallMs = STALL_MS[mode], pastDivergence = false, script, signal } = options;
   refuse(recorded, mode);
   const { steps } = recorded;
   const end = (run: Cassette | null, divergence: Divergence | undefined, from: ShownDivergence["from"]): Replay => ({
@@ -61,7 +64,7 @@ export async function replayCassette(recorded: Cassette, options: ReplayOptions 
   const edited =
     recorded.events.length === 0 ? undefined : findDivergence(steps, stepsOf(recorded.events), { mode: "recorded" });
   if (edited) return end(null, edited, "events");
-  await using stage = await openReplayStage(recorded, mode);
+  await using stage = await openReplayStage(recorded, mode, script);
   const driver = new ReplayDriver(stage, recorded, { mode, stallMs, pastDivergence, signal });
   const refused = await driver.drive();
   signal?.throwIfAborted();

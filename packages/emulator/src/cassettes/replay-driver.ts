@@ -72,10 +72,10 @@ export class ReplayDriver {
       if (pastDivergence && this.#isAtRest(run)) {
         const lost = inputs.findIndex(({ during }) => during !== undefined);
         if (lost !== 0) return undefined;
-        this.#stage.run.inputSent(inputs.shift()!.step);
+        this.#leaveOut(inputs.shift()!);
         continue;
       }
-      if (inputs.length === 0 && !findDivergence(this.#recorded, run, { mode })) return undefined;
+      if (!pastDivergence && inputs.length === 0 && !findDivergence(this.#recorded, run, { mode })) return undefined;
       const isStalled = await Promise.race([
         changed,
         delay(this.#options.stallMs, "stalled", { signal: watching.signal }),
@@ -83,6 +83,12 @@ export class ReplayDriver {
       this.#options.signal?.throwIfAborted();
       if (isStalled === "stalled") return undefined;
     }
+  }
+
+  /** Answers and results that wait for the input must not wait longer. */
+  #leaveOut({ step, event }: Input): void {
+    this.#stage.run.inputSent(step);
+    if (event.type === "user.message") this.#stage.run.messageReceived();
   }
 
   #watch(): Disposable & { signal: AbortSignal } {

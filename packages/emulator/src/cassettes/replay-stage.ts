@@ -11,10 +11,11 @@ import {
   type ReplayMode,
   type Session,
 } from "@tandem/protocol";
-import { startRehearsal } from "@tandem/rehearsal";
+import { always, startRehearsal, when, type ModelRequest, type Reply, type Script } from "@tandem/rehearsal";
 import { createEngine, MovableClock, type Engine } from "@tandem/sessions";
 import { openStore } from "@tandem/storage";
 import { restoreFolderBundle } from "@tandem/workspace";
+import { builtinTools } from "../builtin-tools.ts";
 import { engineSettings, KEY } from "../engine-settings.ts";
 import { RecordedRun } from "./recorded-run.ts";
 
@@ -26,7 +27,8 @@ export interface ReplayStage extends AsyncDisposable {
   run: RecordedRun;
 }
 
-export async function openReplayStage(recorded: Cassette, mode: ReplayMode): Promise<ReplayStage> {
+/** `script` answers the requests after the last recorded one. */
+export async function openReplayStage(recorded: Cassette, mode: ReplayMode, script?: Script): Promise<ReplayStage> {
   await using parts = new AsyncDisposableStack();
   const root = await realpath(await mkdtemp(join(tmpdir(), "tandem-replay-")));
   parts.defer(() => rm(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }));
@@ -37,11 +39,12 @@ export async function openReplayStage(recorded: Cassette, mode: ReplayMode): Pro
     await restoreFolderBundle(Buffer.from(cassette.folder.bundle, "base64"), "before", folder);
   }
   const run = new RecordedRun(cassette.steps);
-  const model = parts.use(await startRehearsal(run.script));
+  const model = parts.use(await startRehearsal(script ? continued(run, script) : run.script));
   const store = parts.use(await openStore(join(root, "replay.db")));
+  const emulate = builtinTools({});
   const emulated = emulatedConversations({
     model: { url: model.url, key: KEY },
-    runBuiltinTool: run.runBuiltinTool,
+    runBuiltinTool: (call) => (script && !run.hasCall(call.id) ? emulate(call) : run.runBuiltinTool(call)),
     describeDenial: run.describeDenial,
     sleep: async () => undefined,
   });
@@ -83,6 +86,14 @@ export async function openReplayStage(recorded: Cassette, mode: ReplayMode): Pro
   const session = await createSession(engine, cassette);
   const owned = parts.move();
   return { engine, session, folder, run, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+function continued(run: RecordedRun, script: Script): Script {
+  if (typeof script === "function") {
+    return async (request) => (run.hasAnswer ? run.script(request) : script(request));
+  }
+  const recorded = async (request: ModelRequest): Promise<Reply> => (await run.script(request))!;
+  return [always(when(() => run.hasAnswer, recorded)), ...script];
 }
 
 async function createSession(engine: Engine, { header }: Cassette): Promise<Session> {

@@ -40,7 +40,7 @@ export function registerTest(command: Command, { examples, json, runner }: Regis
 }
 
 /** Returns 1 if a case failed. */
-export async function testCassettes(
+async function testCassettes(
   invocation: Invocation,
   paths: readonly string[],
   options: TestOptions,

@@ -11,6 +11,7 @@ import { openClient } from "../../sessions/open-client.ts";
 import { writeExport } from "../../sessions/write-export.ts";
 import { printable, styleFor, write, writeJson } from "../../terminal.ts";
 import { subcommandsOf, type Registration } from "../registration.ts";
+import { registerFork } from "./cassettes-fork.ts";
 import { registerTest } from "./cassettes-test.ts";
 
 export function register(command: Command, registration: Registration): void {
@@ -38,6 +39,7 @@ export function register(command: Command, registration: Registration): void {
     "tandem cassettes replay login.cassette.jsonl --real-tools",
   );
   registerTest(command, registration);
+  registerFork(command, registration);
 }
 
 interface ReplayOptions {

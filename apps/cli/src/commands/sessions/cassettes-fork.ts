@@ -1,0 +1,142 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { formatCassette, TandemError } from "@tandem/protocol";
+import { Option, type Command } from "commander";
+import { compareCassettes, type CassetteComparison, type RunSummary } from "../../cassettes/compare-cassettes.ts";
+import { readCassette } from "../../cassettes/read-cassette.ts";
+import type { Invocation } from "../../invocation.ts";
+import { toLimit } from "../../number-options.ts";
+import { writeExport } from "../../sessions/write-export.ts";
+import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
+import { subcommandsOf, type Registration } from "../registration.ts";
+
+interface ForkOptions {
+  step: string;
+  output: string;
+  prompt?: string;
+  model?: string;
+  result?: string;
+  allow?: boolean;
+  deny?: boolean;
+  script?: string;
+  realTools?: boolean;
+}
+
+export function registerFork(command: Command, { examples, json, runner }: Registration): void {
+  const sub = subcommandsOf(command);
+  examples(
+    sub("fork", "Run a cassette again with one step changed, into a new cassette.")
+      .argument("<file>", "cassette")
+      .requiredOption("--step <n>", "number of the step that changes")
+      .requiredOption("-o, --output <file>", "new private file")
+      .option("--prompt <text>", "the message of this step")
+      .option("--model <model>", "the model of this message and of the answers after it")
+      .option("--result <text>", "the result of this call; @FILE reads a file")
+      .addOption(new Option("--allow", "approve this call").conflicts("deny"))
+      .option("--deny", "deny this call")
+      .option("--script <file>", "answers of the model after this step (default: the recorded ones)")
+      .option("--real-tools", "run real Claude Code and real tools in a scratch folder")
+      .addOption(json())
+      .action((file: string, options: ForkOptions, self: Command) =>
+        runner(self, (invocation) => fork(invocation, file, options)),
+      ),
+    'tandem cassettes fork login.jsonl --step 3 --result "2 failed" -o failing.jsonl',
+    'tandem cassettes fork login.jsonl --step 1 --prompt "Only read." --script answers.yaml -o reading.jsonl',
+  );
+  examples(
+    sub("compare", "Compare two cassettes: answers, tools, files, cost and time.")
+      .argument("<a>", "cassette")
+      .argument("<b>", "cassette")
+      .addOption(json())
+      .action((a: string, b: string, _options: unknown, self: Command) =>
+        runner(self, (invocation) => compare(invocation, a, b)),
+      ),
+    "tandem cassettes compare login.jsonl failing.jsonl",
+  );
+}
+
+async function fork(invocation: Invocation, file: string, options: ForkOptions): Promise<void> {
+  const { stdout, cwd, signal, json } = invocation;
+  const { prompt, model, allow, deny } = options;
+  const step = toLimit("--step", options.step);
+  const recorded = await readCassette(resolve(cwd, file));
+  const result = options.result === undefined ? undefined : await readText(options.result, cwd);
+  const [{ forkCassette }, { loadScript }] = await Promise.all([
+    import("@tandem/emulator"),
+    import("@tandem/rehearsal"),
+  ]);
+  const script = options.script === undefined ? undefined : await loadScript(resolve(cwd, options.script));
+  const run = await forkCassette(
+    recorded,
+    { step, prompt, model, result, approval: allow ? "allow" : deny ? "deny" : undefined },
+    { mode: options.realTools ? "real_tools" : "recorded", ...(script && { script }), signal },
+  );
+  const output = resolve(cwd, options.output);
+  await writeExport(linesOf(formatCassette(run)), output);
+  if (json) return writeJson(stdout, { file: output, steps: run.steps.length, stop_reason: stopReason(run) });
+  await write(stdout, `${run.steps.length} steps in ${output}; the run ended with ${stopReason(run)}.\n`);
+}
+
+const stopReason = ({ steps }: Awaited<ReturnType<typeof readCassette>>): string => {
+  const last = steps.at(-1);
+  return last?.kind === "idle" ? last.stop_reason : "no idle status";
+};
+
+async function* linesOf(text: string): AsyncGenerator<string> {
+  yield* text.trimEnd().split("\n");
+}
+
+async function readText(value: string, cwd: string): Promise<string> {
+  if (!value.startsWith("@")) return value;
+  return readFile(resolve(cwd, value.slice(1)), "utf8").catch((cause: NodeJS.ErrnoException) => {
+    throw new TandemError("usage", `Cannot read ${value.slice(1)}: ${cause.code}.`, {
+      fix: "Give --result TEXT or --result @FILE.",
+      cause,
+    });
+  });
+}
+
+async function compare(invocation: Invocation, a: string, b: string): Promise<void> {
+  const { stdout, cwd, json } = invocation;
+  const [first, second] = await Promise.all([a, b].map((file) => readCassette(resolve(cwd, file))));
+  const comparison = await compareCassettes(first!, second!);
+  if (json) return writeJson(stdout, comparison);
+  await write(stdout, `${describe(comparison, [a, b], stdout).join("\n")}\n`);
+}
+
+const MAX_CELL = 48;
+const cell = (text: string): string => {
+  const line = printable(text.replaceAll("\n", " "));
+  return line.length > MAX_CELL ? `${line.slice(0, MAX_CELL - 1)}…` : line;
+};
+
+function describe({ a, b, files }: CassetteComparison, names: string[], stdout: Invocation["stdout"]): string[] {
+  const { good, bad, accent } = styleFor(stdout);
+  const rows = [["", "", ...names.map(cell)]];
+  const row = (name: string, left: string, right: string): void =>
+    void rows.push([left === right ? "=" : "≠", name, cell(left), cell(right)]);
+  row("model", a.model, b.model);
+  pairs(a.answers, b.answers).forEach(([left, right], index) => row(`answer ${index + 1}`, left, right));
+  pairs(a.tools, b.tools).forEach(([left, right], index) => row(`call ${index + 1}`, left, right));
+  row("approvals", String(a.approvals), String(b.approvals));
+  row("cost", `$${a.usd}`, `$${b.usd}`);
+  row("tokens", String(a.tokens), String(b.tokens));
+  row("time", time(a), time(b));
+  const lines = table(rows);
+  if (files === null) return [...lines, "The files cannot be compared: a cassette has no folder."];
+  if (files === "") return [...lines, "The files after the last turn are the same."];
+  const patch = files
+    .trimEnd()
+    .split("\n")
+    .map((line) => {
+      const clean = printable(line);
+      if (line.startsWith("@@")) return accent(clean);
+      return line.startsWith("+") ? good(clean) : line.startsWith("-") ? bad(clean) : clean;
+    });
+  return [...lines, "Files after the last turn:", ...patch];
+}
+
+const pairs = (a: readonly string[], b: readonly string[]): [string, string][] =>
+  Array.from({ length: Math.max(a.length, b.length) }, (_, index) => [a[index] ?? "-", b[index] ?? "-"]);
+
+const time = ({ duration_ms: ms }: RunSummary): string => (ms === null ? "-" : `${(ms / 1_000).toFixed(1)} s`);
