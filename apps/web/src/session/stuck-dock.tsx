@@ -1,6 +1,7 @@
 import type { Message } from "@tandem/protocol";
 import { useMutation } from "@tanstack/react-query";
-import { RotateCw } from "lucide-react";
+import { FlaskConical, RotateCw } from "lucide-react";
+import { saveTestCase } from "../export/export-session.ts";
 import { feed } from "../live/session-feed.ts";
 import { useLive } from "../live/live-value.ts";
 import type { LiveLog } from "../live/live-log.ts";
@@ -8,13 +9,15 @@ import { useShortcuts } from "../ui/keyboard/shortcuts.ts";
 import { Button } from "../ui/button.tsx";
 import { sendMessage } from "./composer/send.ts";
 
-/** Offers to send the last message again after a failed turn. */
+/** Offers to send the last message again after a failed turn, or to save the session as a test case. */
 export function StuckDock({ session, log }: { session: string; log: LiveLog }) {
-  const isStuck = useLive(feed.sessions).get(session)?.cut_short === "retries_exhausted";
-  return isStuck ? <RetryButton session={session} log={log} /> : null;
+  const state = useLive(feed.sessions).get(session);
+  if (state?.cut_short !== "retries_exhausted") return null;
+  return <FailedTurn session={session} title={state.title ?? "Untitled"} log={log} />;
 }
 
-function RetryButton({ session, log }: { session: string; log: LiveLog }) {
+function FailedTurn({ session, title, log }: { session: string; title: string; log: LiveLog }) {
+  const save = useMutation({ mutationFn: () => saveTestCase(session, title) });
   const again = useMutation({
     mutationFn: () =>
       sendMessage(
@@ -32,6 +35,15 @@ function RetryButton({ session, log }: { session: string; log: LiveLog }) {
         <Button
           look="quiet"
           size="small"
+          icon={<FlaskConical aria-hidden className="size-3.5" />}
+          disabled={save.isPending}
+          onClick={() => save.mutate()}
+        >
+          Save as a test case
+        </Button>
+        <Button
+          look="quiet"
+          size="small"
           keys="t"
           icon={<RotateCw aria-hidden className="size-3.5" />}
           disabled={again.isPending}
@@ -40,9 +52,9 @@ function RetryButton({ session, log }: { session: string; log: LiveLog }) {
           Try again
         </Button>
       </p>
-      {again.error && (
+      {(again.error ?? save.error) && (
         <p role="alert" className="px-3 pb-1.5 text-bad">
-          {again.error.message}
+          {(again.error ?? save.error)?.message}
         </p>
       )}
     </section>

@@ -2,7 +2,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { feed } from "../live/session-feed.ts";
 import { useLive } from "../live/live-value.ts";
 import { useOwnTenant } from "../live/own-tenant.ts";
-import { exportSession } from "../export/export-session.ts";
+import { exportSession, saveTestCase } from "../export/export-session.ts";
 import { settingsPagesOf } from "../settings/settings-pages.ts";
 import { sessionAction } from "../state/open-dialogs.ts";
 import { togglePin } from "../state/pinned-sessions.ts";
@@ -76,6 +76,7 @@ function sessionActions(session: { id: string; title: string | null }): PaletteA
     { label: "Pin or unpin", act: () => togglePin(session.id) },
     { label: "Export as Markdown", act: () => void exportSession(session.id, title, "md") },
     { label: "Export events (JSON)", act: () => void exportSession(session.id, title, "json") },
+    { label: "Save as a test case", act: () => void saveTestCase(session.id, title) },
     {
       label: "Copy link",
       act: () => void navigator.clipboard.writeText(`${location.origin}/sessions/${session.id}`),

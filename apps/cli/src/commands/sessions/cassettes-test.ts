@@ -40,11 +40,7 @@ export function registerTest(command: Command, { examples, json, runner }: Regis
 }
 
 /** Returns 1 if a case failed. */
-async function testCassettes(
-  invocation: Invocation,
-  paths: readonly string[],
-  options: TestOptions,
-): Promise<number> {
+async function testCassettes(invocation: Invocation, paths: readonly string[], options: TestOptions): Promise<number> {
   const { stdout, json, cwd, env } = invocation;
   const parallel =
     options.parallel === undefined ? Math.min(8, availableParallelism()) : toCount("--parallel", options.parallel);

@@ -6,6 +6,7 @@ import {
   Download,
   Ellipsis,
   FileJson,
+  FlaskConical,
   GitCompare,
   GitFork,
   History,
@@ -22,7 +23,7 @@ import { boundKey, shownKey } from "../../ui/keyboard/shortcuts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { exportMarkdown } from "../../export/export-markdown.ts";
-import { exportSession } from "../../export/export-session.ts";
+import { exportSession, saveTestCase } from "../../export/export-session.ts";
 
 export function SessionMenu({ session, title: named }: { session: string; title: string | null }) {
   const title = named ?? "Untitled";
@@ -110,6 +111,11 @@ export function SessionMenu({ session, title: named }: { session: string; title:
             label: "Export events (JSON)",
             icon: <FileJson aria-hidden className={icon} />,
             act: attempt(() => exportSession(session, title, "json"), "Exported"),
+          },
+          {
+            label: "Save as a test case",
+            icon: <FlaskConical aria-hidden className={icon} />,
+            act: attempt(() => saveTestCase(session, title), "Saved"),
           },
         ]}
       >

@@ -1,3 +1,4 @@
+import { parseCassette } from "@tandem/protocol";
 import { readFile } from "node:fs/promises";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { PageStage } from "../page-stage.ts";
@@ -222,6 +223,14 @@ export function testSessionLifecycle(shared: () => PageStage): void {
     await page.waitForURL(new RegExp(session));
     const talk = page.getByRole("log");
     await talk.getByText("The account has no credit for this").waitFor();
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Save as a test case" }).click();
+    const saved = await download;
+    expect(saved.suggestedFilename()).toBe("a-better-name.cassette.jsonl");
+    expect(parseCassette(await readFile(await saved.path(), "utf8")).header.session_id).toBe(session);
+    await page.getByRole("button", { name: "Session actions" }).click();
+    await page.getByRole("menuitem", { name: "Save as a test case" }).waitFor();
+    await page.keyboard.press("Escape");
     await stage.release("credit");
     await page.keyboard.press("t");
     await talk.getByText("It went well this time.").waitFor();
