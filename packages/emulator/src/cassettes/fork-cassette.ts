@@ -6,7 +6,7 @@ import {
   type CassetteStep,
   type ReplayMode,
 } from "@tandem/protocol";
-import type { Script } from "@tandem/rehearsal";
+import { loadScript, type Script } from "@tandem/rehearsal";
 import { replayCassette } from "./replay-cassette.ts";
 
 /** What another run does differently in one step. */
@@ -26,8 +26,8 @@ export interface ForkChange {
 export interface ForkOptions {
   /** Default: `recorded`. */
   mode?: ReplayMode;
-  /** The model's answers after the step. Default: the recorded ones, as far as they fit. */
-  script?: Script;
+  /** The model's answers after the step, or the path of their file. Default: the recorded ones, as far as they fit. */
+  script?: Script | string;
   signal?: AbortSignal;
 }
 
@@ -35,11 +35,12 @@ export interface ForkOptions {
 export async function forkCassette(
   recorded: Cassette,
   change: ForkChange,
-  { mode = "recorded", script, signal }: ForkOptions = {},
+  { mode = "recorded", script: given, signal }: ForkOptions = {},
 ): Promise<Cassette> {
   if (mode === "real_tools" && change.result !== undefined) {
     throw refused("The result of a real tool cannot be replaced.", "Leave out --real-tools or --result.");
   }
+  const script = typeof given === "string" ? await loadScript(given) : given;
   const changed = changeStep(recorded.steps, change);
   const steps = script ? changed.slice(0, endOfRound(changed, change.step)) : changed;
   const { run } = await replayCassette(

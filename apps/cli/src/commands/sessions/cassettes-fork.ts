@@ -61,15 +61,12 @@ async function fork(invocation: Invocation, file: string, options: ForkOptions):
   const step = toLimit("--step", options.step);
   const recorded = await readCassette(resolve(cwd, file));
   const result = options.result === undefined ? undefined : await readText(options.result, cwd);
-  const [{ forkCassette }, { loadScript }] = await Promise.all([
-    import("@tandem/emulator"),
-    import("@tandem/rehearsal"),
-  ]);
-  const script = options.script === undefined ? undefined : await loadScript(resolve(cwd, options.script));
+  const { forkCassette } = await import("@tandem/emulator");
+  const script = options.script === undefined ? {} : { script: resolve(cwd, options.script) };
   const run = await forkCassette(
     recorded,
     { step, prompt, model, result, approval: allow ? "allow" : deny ? "deny" : undefined },
-    { mode: options.realTools ? "real_tools" : "recorded", ...(script && { script }), signal },
+    { mode: options.realTools ? "real_tools" : "recorded", ...script, signal },
   );
   const output = resolve(cwd, options.output);
   await writeExport(linesOf(formatCassette(run)), output);
