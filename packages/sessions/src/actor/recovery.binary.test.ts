@@ -125,4 +125,6 @@ test("no process is left after engines have stopped", async () => {
   const { events } = await after.engine.sessions.events(session.id, { after: head, limit: 100 });
   expect(typesOf(events).at(-1)).toBe("session.status_idle");
   expect(the(events, "agent.tool_result")).toMatchObject({ tandem: { interrupted: "stopped" } });
+  expect(the(events, "session.error")).toMatchObject({ error: { message: expect.stringContaining("was stopped") } });
+  expect(the(events, "session.status_idle")).toMatchObject({ stop_reason: { type: "retries_exhausted" } });
 });

@@ -315,8 +315,10 @@ export class SessionActor {
     return this.#serial.run(async () => {
       if (this.#runner.state.type === "grading") await this.#runner.ending.leaveOpen();
       if (this.busy) {
+        // In the background, the turn has its answer.
+        const isAnswered = this.#runner.state.type === "background";
         await this.#runner.close();
-        await this.#runner.end(interruptedTurn(), why);
+        await this.#runner.end(isAnswered ? interruptedTurn() : turnFailure(serverStopped()), why);
       }
       await this.#leave();
     });
@@ -407,3 +409,8 @@ export class SessionActor {
     }
   }
 }
+
+const serverStopped = (): RequestError =>
+  new RequestError("unavailable", "The server was stopped before the turn ended.", {
+    fix: "Send a message to continue the conversation.",
+  });
