@@ -324,7 +324,8 @@ test("every route that writes needs more than `read`, and none is a GET", () => 
 test("GET routes only call functions that read", async () => {
   const called: string[] = [];
   const reads = new Set(
-    `list get versions events head threads tasks feed usage modelUsage content search read models export status
+    `list get versions events head threads tasks feed usage modelUsage content search read models export cassette status
+    encodedEvents
     patch state session diff checkpoints commands dead use version deliveries entries entry stats poll`.split(/\s+/),
   );
   const watch = (target: object, path: string): object =>
