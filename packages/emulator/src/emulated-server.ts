@@ -84,8 +84,7 @@ export class EmulatedServer {
   }
 
   /** The number of the last event of a session. */
-  readonly logEnd = (session: string): Promise<number> =>
-    this.#engine.sessions.head(session as Parameters<Engine["sessions"]["head"]>[0]);
+  readonly logEnd = (session: string): Promise<number> => this.#engine.sessions.head(session);
 
   async stop(): Promise<void> {
     await this.#server.close(0);

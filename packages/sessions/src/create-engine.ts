@@ -20,7 +20,7 @@ import { ApprovalService } from "./approvals/approval-service.ts";
 import { ApprovalExpiry } from "./approvals/approval-expiry.ts";
 import { createDeployments } from "./deployments/create-deployments.ts";
 import { DeltaHub } from "./log/delta-hub.ts";
-import type { SpendingSettings } from "./budgets/budget-settings.ts";
+import { unlimitedSpending } from "./budgets/budget-settings.ts";
 import { systemClock, type Clock } from "./host/clock.ts";
 import { waitingStore } from "./host/waiting-store.ts";
 import type { EngineSettings } from "./engine-settings.ts";
@@ -132,7 +132,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     environmentOf: (environment) => environments.forProcess(environment),
   });
   const killSwitch = new KillSwitch(store.records, settings.clock);
-  const spending = settings.spending ?? unlimited(settings.roots[0]!);
+  const spending = settings.spending ?? unlimitedSpending(settings.roots[0]!);
   const limitsIn = (records: Records) =>
     new QuotaRegistry(records, spending.limits, quotas && (() => quotas().dailyUsd));
   const book = limitsIn(store.records);
@@ -402,9 +402,3 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     },
   };
 }
-
-const unlimited = (project: string): SpendingSettings => ({
-  limits: { turn: {}, session: {}, agent: {}, project: {}, day: {} },
-  project,
-  payer: async () => null,
-});

@@ -10,7 +10,7 @@ import type { MemorySettings } from "./memory/memory-stores.ts";
 import type { MessagesSettings } from "./messages/messages-service.ts";
 import type { PushSettings } from "./push/push-settings.ts";
 import type { Quotas } from "./quotas/quotas.ts";
-import type { SkillSettings } from "./skills/agent-skills.ts";
+import type { SkillSettings } from "./skills/skill-catalogue.ts";
 import type { SpareSettings } from "./spares/spare-settings.ts";
 import type { WebhookSettings } from "./webhooks/webhook-settings.ts";
 import type { WorkSettings } from "./work/work-queue.ts";

@@ -13,3 +13,9 @@ export interface BudgetSettings {
   /** Without it, only the limits of the sessions themselves apply. */
   spending?: SpendingSettings;
 }
+
+export const unlimitedSpending = (project: string): SpendingSettings => ({
+  limits: { turn: {}, session: {}, agent: {}, project: {}, day: {} },
+  project,
+  payer: async () => null,
+});

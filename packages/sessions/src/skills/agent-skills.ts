@@ -4,11 +4,6 @@ import { LATEST, type SkillCatalogue } from "./skill-catalogue.ts";
 /** Where agents and sessions find the skills that they refer to. */
 export type SkillReader = Pick<SkillCatalogue, "stored" | "get" | "anthropicSkills">;
 
-export interface SkillSettings {
-  /** What happens to skills that only Anthropic's service has. An emulator leaves them out of its sessions. Default: `refuse`. */
-  anthropicSkills?: "refuse" | "leave_out";
-}
-
 /** Skills that a session loads, of all its agents together. */
 const MAX_IN_SESSION = 500;
 

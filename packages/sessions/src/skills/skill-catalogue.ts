@@ -12,19 +12,22 @@ import type { AgentStore, Blobs, Page, PageQuery, Records } from "@tandem/storag
 import { isoNow, type Clock } from "../host/clock.ts";
 import { agentsWith } from "./agents-with-skill.ts";
 import type { FolderSkill } from "./folder-skills.ts";
-import type { SkillSettings } from "./agent-skills.ts";
 import { readBundle, type SkillBundle, type SkillUpload } from "./skill-bundle.ts";
 import { isRefusal, SkillStore, type SkillAt, type StoredSkill, type StoredVersion } from "./skill-store.ts";
 import type { Skills } from "./skills.ts";
 import { packZip } from "./zip-archive.ts";
 
-interface CatalogueSettings {
+export interface SkillSettings {
+  /** What happens to skills that only Anthropic's service has. An emulator leaves them out of its sessions. Default: `refuse`. */
+  anthropicSkills?: "refuse" | "leave_out";
+}
+
+interface CatalogueSettings extends SkillSettings {
   store: { records: Records; blobs: Blobs; agents: AgentStore };
   clock: Clock;
   /** The skills of trusted folders. */
   ofFolders: () => Promise<FolderSkill[]>;
   note: (note: AuditNote) => Promise<void>;
-  anthropicSkills?: SkillSettings["anthropicSkills"];
 }
 
 export class SkillCatalogue implements Skills {
