@@ -54,6 +54,7 @@ describe("the entrance", () => {
     await expect(client.call("POST", `/session/${session}/share`)).rejects.toThrow("Tandem publishes no sessions.");
     await expect(client.call("GET", "/no/such/call")).rejects.toThrow("404");
     await expect(client.call("GET", "/session/ses_none")).rejects.toThrow("There is no session");
+    await expect(client.prompt(session, "Look.", { tools: { bash: false } })).rejects.toThrow("tools: Tandem does not");
   });
 });
 

@@ -14,6 +14,7 @@ const promptBody = z.object({
   variant: z.string().optional(),
   noReply: z.boolean().optional(),
   system: z.string().optional(),
+  tools: z.record(z.string(), z.boolean()).optional(),
   format: z.object({ type: z.string() }).optional(),
   parts: promptParts,
 });
@@ -109,12 +110,15 @@ export const messageRoutes: OpencodeRoute[] = [
 ];
 
 function promptOf(body: unknown): PromptRequest {
-  const { noReply, system, format, ...request } = readFields(promptBody, body);
+  const { noReply, system, tools = {}, format, ...request } = readFields(promptBody, body);
   const refuse = (field: string, fix: string): never => {
     throw new RequestError("not_supported", `${field}: Tandem does not take this with a message.`, { fix });
   };
   if (noReply) refuse("noReply", "Send the text with the next prompt.");
   if (system !== undefined) refuse("system", "Set the system prompt of the agent.");
+  // Enabling is harmless: what a tool may do is decided by Tandem's rules.
+  if (Object.values(tools).includes(false))
+    refuse("tools", "Set the tools of the agent, or add a rule that denies them.");
   if (format !== undefined && format.type !== "text")
     refuse("format", "Set an output schema on the session in Tandem's API.");
   return { ...request, isTyped: false };
