@@ -13,8 +13,7 @@ async function machineWithClaude() {
   const machine = await sessionMachine([always(text("Hello."))], "  provider: { backend: claude-code }\n");
   // The wrapper writes outside of the session's folder.
   const config = await readFile(`${machine.project}/tandem.yaml`, "utf8");
-  // A process that is started ahead would count as a run.
-  await machine.configure(`${config}sandbox: { mode: off }\nsessions: { spares: 0 }\n`);
+  await machine.configure(`${config}sandbox: { mode: off }\n`);
   await machine.trust();
   const word = machine.folder.join("started");
   const program = async (name: string, script: string, mode = 0o755): Promise<string> => {
