@@ -3,17 +3,17 @@ import { whyNoPostgres } from "@tandem/storage/testing";
 import { expect, inject, test } from "vitest";
 import { BACKENDS, tandemSystem } from "./crash-test/tandem-system.ts";
 
-/** `npm run crash-test -- --faults 2000` is the long variant. */
-const FAULTS = inject("soak") ? 60 : 14;
+/** `npm run crash-test -- --faults 2000` is the long variant, and `crash-test.binary.test.ts` the short one. */
+const FAULTS = 60;
 
 const skips = (backend: string): boolean =>
-  process.platform !== "linux" || (backend !== "sqlite" && whyNoPostgres() !== undefined);
+  !inject("soak") || process.platform !== "linux" || (backend !== "sqlite" && whyNoPostgres() !== undefined);
 
 test.for(BACKENDS.map((backend) => ({ backend })))(
   `${FAULTS} faults on $backend: no invariant is violated`,
   { timeout: 1_200_000 },
   async ({ backend }, { skip, signal }) => {
-    skip(skips(backend), "needs Linux, and Postgres for all but SQLite");
+    skip(skips(backend), "is part of the soak, and needs Linux, and Postgres for all but SQLite");
     await using parts = new AsyncDisposableStack();
     const report = await runCrashTest({
       name: backend,
