@@ -347,4 +347,23 @@ export {
 } from "./memory/memory-store.ts";
 // The context has its own list, because this file would be too long.
 export * from "./api/context/index.ts";
-export * from "./cassettes/index.ts";
+export {
+  CASSETTE_VERSION,
+  cassette,
+  FOLDER_MARK,
+  type Cassette,
+  type CassetteAdded,
+  type CassetteBlock,
+  type CassetteFolder,
+  type CassetteHeader,
+  type CassetteInput,
+  type CassetteStep,
+  type CassetteStepOf,
+} from "./cassettes/cassette.ts";
+export { formatCassette, parseCassette } from "./cassettes/cassette-file.ts";
+export { findDivergence, type Divergence } from "./cassettes/find-divergence.ts";
+export { readableLines } from "./cassettes/readable-lines.ts";
+export { maskText, normaliseSteps, TEXT_RULES, type NormalStep, type ReplayMode } from "./cassettes/normalise-steps.ts";
+export { markFolder, unmarkFolder } from "./cassettes/mark-folder.ts";
+export { resultChecksum } from "./cassettes/result-checksum.ts";
+export { stepsOf } from "./cassettes/steps-of.ts";
