@@ -132,7 +132,7 @@ describe("approval", () => {
 });
 
 test("an interrupt ends the turn", async () => {
-  stage.rehearsal.use([slowly(text("A very long answer that nobody wants to hear."), { tokenMs: 300 })]);
+  stage.rehearsal.use([slowly(text("A very long answer that is cut off."), { tokenMs: 300 })]);
   const stream = await events().stream(session);
   await stage.say(session, "Talk.");
   await collectUntil(stream, ({ type }) => type === "span.model_request_start");

@@ -213,7 +213,7 @@ test("files and images go to the model; files outside of the folder do not", asy
 });
 
 test("abort ends the turn, and the message says so", async () => {
-  stage.rehearsal.use([slowly(text("A very long answer that nobody wants to hear."), { tokenMs: 300 })]);
+  stage.rehearsal.use([slowly(text("A very long answer that is cut off."), { tokenMs: 300 })]);
   const from = client.events.length;
   const answered = client.prompt(session, "Talk.");
   await client.until(isOf("message.part.delta"), from);

@@ -77,7 +77,7 @@ describe.each(Object.entries(transports))("over %s", (name, open) => {
     const { data } = await stage.client.beta.sessions.list({ limit: 5 });
     expect(data.map(({ id }) => id)).toContain(sessionId);
 
-    stage.rehearsal.use([slowly(text("A long answer that nobody wants to hear."), { tokenMs: 500 }), text("Here.")]);
+    stage.rehearsal.use([slowly(text("A long answer that is cut off."), { tokenMs: 500 }), text("Here.")]);
     const prompting = say(editor, sessionId, "Talk.");
     await expect.poll(() => said(editor)).toContain("A long");
     await editor.connection.agent.notify("session/cancel", { sessionId });
