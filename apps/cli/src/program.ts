@@ -101,8 +101,9 @@ Exit codes:
 ${codes.join("\n")}
 
 Variables:
-  TANDEM_PROJECT  project folder, as --project
-  TANDEM_HOME     folder for Tandem's own data (default: ~/.tandem)
-  DATABASE_URL    Postgres database for sessions, if storage.url is not set
-  NO_COLOR        disables colours`;
+  TANDEM_PROJECT       project folder, as --project
+  TANDEM_HOME          folder for Tandem's own data (default: ~/.tandem)
+  DATABASE_URL         Postgres database for sessions, if storage.url is not set
+  DATABASE_DIRECT_URL  the same database without a pooler, if storage.directUrl is not set
+  NO_COLOR             disables colours`;
 }

@@ -36,16 +36,22 @@ interface OpenTenant {
   isKept: boolean;
 }
 
+interface StoreOptions {
+  /** Postgres without the pooler. The pooler of `location` may then use transaction mode. */
+  directUrl?: string | undefined;
+  /** Called once the database is being waited for, so that callers can do other startup work. */
+  onWait?: (() => void) | undefined;
+}
+
 /** Stores shared by all tenants. */
 type Shared = Pick<Store, "tokens" | "tenants" | "workers" | "tenant" | "borrowTenant">;
 
 /**
  * Opens a database and migrates its schema. `location` is `postgres://…` or a SQLite file, which is created with
- * owner-only permissions. `onWait` is called once the database is being waited for, so that callers can do other
- * startup work.
+ * owner-only permissions.
  */
-export async function openStore(location: string, onWait?: () => void): Promise<Store> {
-  const database = await openDatabase(location, onWait);
+export async function openStore(location: string, options: StoreOptions = {}): Promise<Store> {
+  const database = await openDatabase(location, options);
   const open = new Map<string, OpenTenant>();
   const close = async (id: string): Promise<void> => {
     const theirs = await open.get(id)?.store.catch(() => undefined);
@@ -146,11 +152,11 @@ function createStore(database: Database, shared: Shared, beforeClose: () => unkn
 }
 
 /** Imported on demand, so that only the engine in use is loaded. */
-async function openDatabase(location: string, onWait: () => void = () => {}): Promise<Database> {
+async function openDatabase(location: string, { directUrl, onWait = () => {} }: StoreOptions): Promise<Database> {
   const parsed = parseLocation(location);
   if (parsed.engine === "postgres") {
     const { PostgresDatabase } = await import("./postgres/postgres-database.ts");
-    const opening = PostgresDatabase.open(parsed.url);
+    const opening = PostgresDatabase.open(parsed.url, directUrl);
     onWait();
     return opening;
   }

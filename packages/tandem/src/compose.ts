@@ -105,10 +105,10 @@ function ledgerWithEntries(env: Variables): string | undefined {
 /** Opens the store. Throws in an untrusted folder. `meanwhile` runs while the store opens. */
 export async function openStore(host: Host, project: Project, meanwhile?: () => void): Promise<Store> {
   await requireTrust(host.env, project);
-  const { location } = await databaseLocation(host, project);
+  const { location, directUrl } = await databaseLocation(host, project);
   await ensureTandemHome(host.env);
   const storage = await import("@tandem/storage");
-  return storage.openStore(location, meanwhile);
+  return storage.openStore(location, { directUrl, onWait: meanwhile });
 }
 
 /** Opens a configured database connection. Throws in an untrusted folder. */

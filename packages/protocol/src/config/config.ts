@@ -22,15 +22,19 @@ import { harmless, needsTrust } from "./trust-mark.ts";
 
 const DATABASE_EXPECTED = "expected postgres://… without a password, or env:NAME, file:path or command:program …";
 
+const postgresUrl = z
+  .string({ error: DATABASE_EXPECTED })
+  .refine((text) => SECRET_FORM.test(text) || /^postgres(ql)?:\/\/(?![^/]*:[^/]*@)/.test(text), DATABASE_EXPECTED)
+  .optional()
+  .meta({ format: SECRET_FORMAT, ...needsTrust() });
+
 const storage = z.strictObject({
-  url: z
-    .string({ error: DATABASE_EXPECTED })
-    .refine((text) => SECRET_FORM.test(text) || /^postgres(ql)?:\/\/(?![^/]*:[^/]*@)/.test(text), DATABASE_EXPECTED)
-    .optional()
-    .meta({ format: SECRET_FORMAT, ...needsTrust() })
-    .describe(
-      "A Postgres URL without a password, or a secret reference to one. Default: a SQLite file in `TANDEM_HOME`.",
-    ),
+  url: postgresUrl.describe(
+    "A Postgres URL without a password, or a secret reference to one. Default: a SQLite file in `TANDEM_HOME`.",
+  ),
+  directUrl: postgresUrl.describe(
+    "The same database without a pooler, for notifications. Needed if `url` is a pooler in transaction mode, such as PgBouncer.",
+  ),
   key: secretReference
     .optional()
     .meta(needsTrust())

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { LoggedEvent, SessionEvent, SessionId } from "@tandem/protocol";
-import { openStore } from "../open-store.ts";
 import type { JobLease, JobRow } from "../job-store.ts";
 import type { SessionRow, Store } from "../store.ts";
 import type { Lease } from "../lease.ts";
@@ -12,6 +11,8 @@ export interface StoreFixture extends AsyncDisposable {
   readonly name: string;
   /** Creates an empty database and returns its location. */
   location(): Promise<string>;
+  /** Opens a store on it. */
+  open(location: string): Promise<Store>;
   /** The whole content of a database, over all tenants, as text. */
   dump(location: string): Promise<string>;
   /** Runs one statement directly, bypassing the store. */
@@ -41,7 +42,7 @@ export class Stage implements AsyncDisposable {
 
   static async open(fixture: StoreFixture, tenant: string = DEFAULT_TENANT): Promise<Stage> {
     const location = await fixture.location();
-    const [store, other] = [await openStore(location), await openStore(location)];
+    const [store, other] = [await fixture.open(location), await fixture.open(location)];
     if (tenant !== DEFAULT_TENANT) await store.tenants.create(tenantRow({ id: tenant }));
     const stage = new Stage(fixture, location, await store.tenant(tenant), await other.tenant(tenant));
     stage.#roots.push(store, other);

@@ -17,18 +17,15 @@ const IDLE_IN_TRANSACTION_MS = 60_000;
 
 /** Migrates the shared tables or a tenant's own, in one transaction on its own connection. */
 export async function migrateSchema(config: ClientConfig, tenant?: string): Promise<void> {
-  const client = new Client({
-    ...config,
-    statement_timeout: MAX_MS,
-    query_timeout: MAX_MS,
-    lock_timeout: MAX_MS,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-  });
+  const client = new Client({ ...config, query_timeout: MAX_MS });
   // The running statement reports the failure; without a listener the event would crash the process.
   client.on("error", () => {});
   try {
     await client.connect();
-    await client.query("begin");
+    await client.query(
+      `begin; set local search_path to ${POSTGRES_SCHEMA}; set local statement_timeout = ${MAX_MS}; set local lock_timeout = ${MAX_MS};
+      set local idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`,
+    );
     await performAsync(tenant === undefined ? migrateShared() : migrateTenant(tenant), on(client));
     await client.query("commit");
   } catch (error) {

@@ -1,20 +1,22 @@
 import { Socket } from "node:net";
 import { Client, type ClientConfig } from "pg";
-import type { ChangeNotice } from "../database.ts";
-import { POSTGRES_CHANNEL, POSTGRES_SCHEMA } from "../operations/schema/migrations.ts";
 
 /** Detects a dead connection, which would otherwise never deliver another notification. */
 const HEARTBEAT_MS = 15_000;
 const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 2_000;
 
-/**
- * Listens for notifications on its own connection and reconnects. After a reconnect it sends a `resync`, because
- * notifications may have been missed.
- */
+interface ListenerOptions {
+  config: ClientConfig;
+  channel: string;
+  onPayload: (payload: string) => void;
+  /** Called at first and after each reconnect: notifications may have been missed. */
+  onConnect: () => void;
+}
+
+/** Listens for notifications on its own connection, and reconnects. */
 export class NotificationListener {
-  readonly #config: ClientConfig;
-  readonly #notify: (notice: ChangeNotice, schema: string | undefined) => void;
+  readonly #options: ListenerOptions;
   #client: Client | undefined;
   #timer: NodeJS.Timeout | undefined;
   #heartbeat: NodeJS.Timeout | undefined;
@@ -22,10 +24,8 @@ export class NotificationListener {
   #closed = false;
   isListening = false;
 
-  /** `notify` gets the schema concerned; undefined for all. */
-  constructor(config: ClientConfig, notify: (notice: ChangeNotice, schema: string | undefined) => void) {
-    this.#config = config;
-    this.#notify = notify;
+  constructor(options: ListenerOptions) {
+    this.#options = options;
     void this.#connect();
   }
 
@@ -37,20 +37,20 @@ export class NotificationListener {
 
   async #connect(): Promise<void> {
     // An unref'd socket: listening alone must not keep the process alive.
-    const client = new Client({ ...this.#config, stream: () => new Socket().unref() });
+    const client = new Client({ ...this.#options.config, stream: () => new Socket().unref() });
     this.#client = client;
     client.on("error", () => this.#lost(client));
     client.on("end", () => this.#lost(client));
-    client.on("notification", ({ payload }) => this.#parse(payload));
+    client.on("notification", ({ payload = "" }) => this.#options.onPayload(payload));
     try {
       await client.connect();
-      await client.query(`listen ${POSTGRES_CHANNEL}`);
+      await client.query(`listen ${this.#options.channel}`);
       if (this.#closed) return this.#drop(client);
       this.#heartbeat = setInterval(() => void client.query("select 1").catch(() => this.#lost(client)), HEARTBEAT_MS);
       this.#heartbeat.unref();
       this.#retryMs = FIRST_RETRY_MS;
       this.isListening = true;
-      this.#notify({ type: "resync" }, undefined);
+      this.#options.onConnect();
     } catch {
       this.#lost(client);
     }
@@ -69,13 +69,5 @@ export class NotificationListener {
     this.isListening = false;
     clearInterval(this.#heartbeat);
     client?.end().catch(() => {});
-  }
-
-  #parse(payload = ""): void {
-    const [type, session, number, schema = POSTGRES_SCHEMA] = payload.split(" ");
-    if (session === undefined) return;
-    if (type === "log") this.#notify({ type, session, seq: Number(number) }, schema);
-    if (type === "inbox") this.#notify({ type, session, position: Number(number) }, schema);
-    if (type === "gone" || type === "ended") this.#notify({ type, session }, schema);
   }
 }

@@ -4,10 +4,10 @@ import { POSTGRES_SCHEMA, SCHEMA_VERSION, schemaOf } from "../operations/schema/
 import type { Operation } from "../operation.ts";
 import { deleteTenant, getTenant, noSuchTenant, tenantsBehind } from "../operations/tenants.ts";
 import { unavailable } from "../refusal.ts";
-import { performAsync, sql } from "../sql-statement.ts";
+import { performAsync, raw, sql } from "../sql-statement.ts";
 import { toTandemError } from "../to-tandem-error.ts";
 import { migrateSchema } from "./migrate-schema.ts";
-import { on, PostgresServer } from "./postgres-server.ts";
+import { PostgresServer } from "./postgres-server.ts";
 
 /** One tenant's tables in Postgres. Writes of one session are ordered; writes of several sessions share commits. */
 export class PostgresDatabase implements Database {
@@ -23,13 +23,15 @@ export class PostgresDatabase implements Database {
     this.#schema = schema;
   }
 
-  /** Migrates the tables of all tenants. */
-  static async open(url: string): Promise<PostgresDatabase> {
-    const server = new PostgresServer(url);
+  /** Migrates the tables of all tenants. With `directUrl`, `url` may be a pooler in transaction mode. */
+  static async open(url: string, directUrl?: string): Promise<PostgresDatabase> {
+    const server = new PostgresServer(url, { directUrl });
     const database = new PostgresDatabase(server, withoutPassword(url), POSTGRES_SCHEMA);
     try {
-      if ((await database.#version()) < SCHEMA_VERSION) await migrateSchema(server.config);
-      for (const { id } of await database.read(tenantsBehind, SCHEMA_VERSION)) await migrateSchema(server.config, id);
+      await server.check();
+      if ((await database.#version()) < SCHEMA_VERSION) await migrateSchema(server.directConfig);
+      for (const { id } of await database.read(tenantsBehind, SCHEMA_VERSION))
+        await migrateSchema(server.directConfig, id);
       return database;
     } catch (error) {
       await database[Symbol.asyncDispose]();
@@ -39,7 +41,7 @@ export class PostgresDatabase implements Database {
 
   async read<A, T>(operation: Operation<A, T>, args: A, purpose?: "search"): Promise<T> {
     if (this.#closing) throw closed();
-    return this.#server.use(this.#schema, (client) => performAsync(operation.work(args), on(client)), purpose);
+    return this.#server.use(this.#schema, (execute) => performAsync(operation.work(args), execute), purpose);
   }
 
   async write<A, T>(operation: Operation<A, T>, args: A, session?: string): Promise<T> {
@@ -59,7 +61,7 @@ export class PostgresDatabase implements Database {
     if (session === undefined) {
       const alone = await this.#server.single(this.#schema, () => operation.single?.(args));
       if (alone) return alone.value;
-      return this.#server.transaction(this.#schema, (client) => performAsync(operation.work(args), on(client)));
+      return this.#server.transaction(this.#schema, (execute) => performAsync(operation.work(args), execute));
     }
     const work = (): ReturnType<typeof operation.work> => operation.work(args);
     const single = (): ReturnType<typeof operation.work> | undefined => operation.single?.(args);
@@ -74,20 +76,20 @@ export class PostgresDatabase implements Database {
     const row = await this.read(getTenant, id);
     if (!row) throw toTandemError(noSuchTenant(id).reason);
     const database = new PostgresDatabase(this.#server, this.place, schemaOf(id));
-    if ((await database.#version()) < SCHEMA_VERSION) await migrateSchema(this.#server.config, id);
+    if ((await database.#version()) < SCHEMA_VERSION) await migrateSchema(this.#server.directConfig, id);
     return database;
   }
 
   async dropTenant(id: string): Promise<void> {
-    await this.#server.transaction(this.#schema, async (client) => {
-      await performAsync(deleteTenant.work(id), on(client));
-      await client.query(`drop schema if exists "${schemaOf(id)}" cascade`);
+    await this.#server.transaction(this.#schema, async (execute) => {
+      await performAsync(deleteTenant.work(id), execute);
+      await execute(raw(`drop schema if exists "${schemaOf(id)}" cascade`));
     });
   }
 
   async bytes(): Promise<number> {
-    const rows = await this.#server.use(this.#schema, (client) =>
-      on(client)(sql`
+    const rows = await this.#server.use(this.#schema, (execute) =>
+      execute(sql`
         select cast(coalesce(sum(pg_total_relation_size(pg_class.oid)), 0) as bigint) as bytes
         from pg_class join pg_namespace on pg_namespace.oid = relnamespace
         where nspname = ${this.#schema} and relkind in ('r', 'p')`),
@@ -113,10 +115,10 @@ export class PostgresDatabase implements Database {
 
   /** Reads without a lock, so that a role without create rights can use existing tables. */
   #version(): Promise<number> {
-    return this.#server.use(this.#schema, async (client) => {
+    return this.#server.use(this.#schema, async (execute) => {
       const table = `"${this.#schema}".schema_version`;
-      const [row] = await on(client)(sql`select to_regclass(${table}) as found`);
-      return (row as { found: string | null }).found === null ? 0 : performAsync(schemaVersion(), on(client));
+      const [row] = await execute(sql`select to_regclass(${table}) as found`);
+      return (row as { found: string | null }).found === null ? 0 : performAsync(schemaVersion(), execute);
     });
   }
 }

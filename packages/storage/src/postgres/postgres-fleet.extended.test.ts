@@ -15,7 +15,7 @@ import type { Store } from "../store.ts";
 import type { Lease } from "../lease.ts";
 import { startPostgres, whyNoPostgres, type TestPostgres } from "../testing/postgres.ts";
 import { startWriter } from "../testing/writer.ts";
-import { on, PostgresServer } from "./postgres-server.ts";
+import { PostgresServer } from "./postgres-server.ts";
 
 const missing = whyNoPostgres();
 
@@ -324,13 +324,13 @@ async function each20(stores: readonly Store[], leases: readonly Lease[]): Promi
 async function rowsTouched<A, T>(server: PostgresServer, operation: Operation<A, T>, args: A): Promise<number> {
   let touched = 0;
   const explain = async ({ parts, values }: Sql): Promise<unknown[]> =>
-    server.use("tandem", async (client) => {
-      const explained = await on(client)({
+    server.use("tandem", async (execute) => {
+      const explained = await execute({
         parts: [`explain (analyze, format json) ${parts[0]}`, ...parts.slice(1)],
         values,
       });
       touched += count((explained[0] as { "QUERY PLAN": { Plan: Node }[] })["QUERY PLAN"][0]!.Plan);
-      return on(client)({ parts, values });
+      return execute({ parts, values });
     });
   await performAsync(operation.work(args), explain);
   return touched;

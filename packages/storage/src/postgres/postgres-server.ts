@@ -1,11 +1,13 @@
 import { RequestError, TandemError } from "@tandem/protocol";
-import { Pool, types, type ClientConfig, type PoolClient, type PoolConfig } from "pg";
+import { Pool, type ClientConfig, type PoolClient, type PoolConfig } from "pg";
 import type { ChangeNotice } from "../database.ts";
 import { BatchQueue, type Outcome } from "../batch-queue.ts";
-import { POSTGRES_SCHEMA, schemaOf } from "../operations/schema/migrations.ts";
+import { POSTGRES_CHANNEL, POSTGRES_SCHEMA, schemaOf } from "../operations/schema/migrations.ts";
 import { noSuchTenant } from "../operations/tenants.ts";
 import { DISK_FULL } from "../refusal.ts";
 import { performAsync, type Sql, type Work } from "../sql-statement.ts";
+import { checkConnections } from "./check-connections.ts";
+import { connectionConfig, forSession, forTransaction, type Purpose } from "./connection-settings.ts";
 import { NotificationListener } from "./notification-listener.ts";
 import { isConnectionLost, isTableMissing, translate } from "./translate-postgres-error.ts";
 
@@ -18,27 +20,6 @@ const SEARCH_CONNECTIONS = 3;
  * serve reads.
  */
 const WRITE_QUEUES = 4;
-const KEEP_ALIVE_MS = 10_000;
-const CONNECT_TIMEOUT_MS = 5_000;
-/** On the server. All statements are short; a long one would hold locks that others wait for. */
-const STATEMENT_TIMEOUT_MS = 30_000;
-/** On the client, for a server that has vanished silently. */
-const QUERY_TIMEOUT_MS = 35_000;
-/**
- * A process suspended inside a transaction keeps its row locks, and so blocks a takeover of its session. The server
- * aborts the transaction before that is noticed.
- */
-const IDLE_IN_TRANSACTION_MS = 5_000;
-/** Longer than the idle timeout, so that a waiter gets the row after a suspended holder was aborted. */
-const LOCK_TIMEOUT_MS = 10_000;
-/** On the server's end: the connection of a vanished machine is dropped after about 30 seconds. */
-const SERVER_KEEP_ALIVE = ["tcp_keepalives_idle=10", "tcp_keepalives_interval=5", "tcp_keepalives_count=4"];
-const SERVER_SETTINGS = [...SERVER_KEEP_ALIVE, "tcp_user_timeout=30000"];
-const { INT8 } = types.builtins;
-
-const options = (...more: readonly string[]): string =>
-  [`search_path=${POSTGRES_SCHEMA}`, ...SERVER_SETTINGS, ...more].map((setting) => `-c ${setting}`).join(" ");
-
 export interface PostgresCall {
   schema: string;
   session: string;
@@ -46,9 +27,19 @@ export interface PostgresCall {
   single(): Work<unknown> | undefined;
 }
 
+interface PostgresServerOptions {
+  directUrl?: string | undefined;
+  /** At most this many for statements; default: `?connections=` in the URL. */
+  connections?: number;
+}
+
 /** A process's connections to one database, shared by all tenants. Each tenant has its own schema. */
 export class PostgresServer implements AsyncDisposable {
   readonly config: ClientConfig;
+  /** For connections that listen, and for migrations, which take long. */
+  readonly directConfig: ClientConfig;
+  /** Whether a connection's settings and prepared statements are still there in its next transaction. */
+  readonly #keepsSettings: boolean;
   readonly #pool: Pool;
   #searchPool: Pool | undefined;
   readonly #queues = Array.from(
@@ -59,23 +50,19 @@ export class PostgresServer implements AsyncDisposable {
   #notifications: NotificationListener | undefined;
   #fullDisk: TandemError | undefined;
 
-  constructor(url: string) {
-    this.config = {
-      connectionString: url,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      statement_timeout: STATEMENT_TIMEOUT_MS,
-      lock_timeout: LOCK_TIMEOUT_MS,
-      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-      query_timeout: QUERY_TIMEOUT_MS,
-      keepAlive: true,
-      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-      application_name: "tandem",
-      // Every page is read in index order. Without statistics, the planner would sort the whole log instead.
-      options: options("enable_sort=off"),
-      // Counters and times stay below 2^53.
-      types: { getTypeParser: (oid, format) => (oid === INT8 ? Number : types.getTypeParser(oid, format)) as never },
-    };
-    this.#pool = openPool({ ...this.config, max: connectionsOf(url) });
+  /** With `directUrl`, `url` may be a pooler in transaction mode: nothing then depends on the state of a connection. */
+  constructor(url: string, { directUrl, connections = connectionsOf(url) }: PostgresServerOptions = {}) {
+    this.config = connectionConfig(url);
+    this.directConfig = connectionConfig(directUrl ?? url);
+    this.#keepsSettings = directUrl === undefined;
+    this.#pool = openPool({ ...this.config, max: connections });
+  }
+
+  /** Refuses a pooler in transaction mode where connections must keep their settings. */
+  async check(): Promise<void> {
+    await checkConnections(this.config, this.#keepsSettings ? undefined : this.directConfig).catch((error: unknown) => {
+      throw translate(error);
+    });
   }
 
   /** The error of the last write, if the server's disk was full. Workers write every few seconds. */
@@ -90,40 +77,42 @@ export class PostgresServer implements AsyncDisposable {
   }
 
   /** Runs on the tables of one schema. Statements are unqualified; the search path selects the schema. */
-  async use<T>(schema: string, body: (client: PoolClient) => Promise<T>, purpose?: "search"): Promise<T> {
-    const pool = purpose ? this.#poolForSearches() : this.#pool;
+  use<T>(schema: string, body: (execute: Execute) => Promise<T>, purpose: Purpose = "rows"): Promise<T> {
+    return this.#run({ schema, purpose, isTransaction: !this.#keepsSettings }, body);
+  }
+
+  transaction<T>(schema: string, body: (execute: Execute) => Promise<T>): Promise<T> {
+    return this.#run({ schema, purpose: "rows", isTransaction: true }, body);
+  }
+
+  async #run<T>(
+    { schema, purpose, isTransaction }: { schema: string; purpose: Purpose; isTransaction: boolean },
+    body: (execute: Execute) => Promise<T>,
+  ): Promise<T> {
+    const pool = purpose === "search" ? this.#poolForSearches() : this.#pool;
     const client = await pool.connect().catch((error: unknown) => {
       throw translate(error);
     });
     let isUsable = false;
+    let isOpen = false;
     try {
-      await switchTo(client, schema);
-      const value = await body(client);
+      if (this.#keepsSettings) await switchTo(client, schema, purpose);
+      if (isTransaction) await client.query(this.#keepsSettings ? "begin" : forTransaction(schema, purpose));
+      isOpen = isTransaction;
+      const value = await body(this.#keepsSettings ? on(client) : unnamed(on(client)));
+      if (isTransaction) await client.query("commit");
       isUsable = true;
       return value;
     } catch (error) {
-      isUsable = !isConnectionLost(error) && !failedRollbacks.has(client);
+      isUsable = !isConnectionLost(error);
+      // A connection that cannot roll back must be discarded.
+      if (isUsable && isOpen) await client.query("rollback").catch(() => void (isUsable = false));
       // The tenant was deleted by another process. The shared tables exist as long as the database does.
-      const isGone = isTableMissing(error) && schema !== POSTGRES_SCHEMA;
+      const isGone = isTableMissing(error) && schema.startsWith(schemaOf(""));
       throw translate(isGone ? noSuchTenant(schema.slice(schemaOf("").length)) : error);
     } finally {
       client.release(!isUsable);
     }
-  }
-
-  transaction<T>(schema: string, body: (client: PoolClient) => Promise<T>): Promise<T> {
-    return this.use(schema, async (client) => {
-      try {
-        await client.query("begin");
-        const value = await body(client);
-        await client.query("commit");
-        return value;
-      } catch (error) {
-        // A connection that cannot roll back must be discarded.
-        if (!isConnectionLost(error)) await client.query("rollback").catch(() => failedRollbacks.add(client));
-        throw error;
-      }
-    });
   }
 
   /**
@@ -134,7 +123,7 @@ export class PostgresServer implements AsyncDisposable {
     const statement = work();
     if (!statement) return undefined;
     try {
-      return { value: await this.use(schema, (client) => performAsync(statement, on(client))) };
+      return { value: await this.use(schema, (execute) => performAsync(statement, execute)) };
     } catch (error) {
       if (error instanceof RequestError && error.code === "conflict") return undefined;
       throw error;
@@ -154,13 +143,30 @@ export class PostgresServer implements AsyncDisposable {
       this.#notifications?.close();
       this.#notifications = undefined;
     } else if (!this.#notifications) {
-      this.#notifications = new NotificationListener(this.config, (notice, of) => {
-        if (of !== undefined) return this.#listeners.get(of)?.(notice);
-        for (const each of this.#listeners.values()) each(notice);
-      });
+      this.#notifications = this.listen(
+        POSTGRES_CHANNEL,
+        (payload) => this.#heard(payload),
+        () => {
+          for (const each of this.#listeners.values()) each({ type: "resync" });
+        },
+      );
     } else if (listener && this.#notifications.isListening) {
       queueMicrotask(() => listener({ type: "resync" }));
     }
+  }
+
+  /** On a connection of its own. `onConnect` is called at first and after each reconnect. */
+  listen(channel: string, onPayload: (payload: string) => void, onConnect: () => void): NotificationListener {
+    return new NotificationListener({ config: this.directConfig, channel, onPayload, onConnect });
+  }
+
+  #heard(payload: string): void {
+    const [type, session, number, schema = POSTGRES_SCHEMA] = payload.split(" ");
+    const listener = this.#listeners.get(schema);
+    if (session === undefined || !listener) return;
+    if (type === "log") listener({ type, session, seq: Number(number) });
+    if (type === "inbox") listener({ type, session, position: Number(number) });
+    if (type === "gone" || type === "ended") listener({ type, session });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -174,8 +180,7 @@ export class PostgresServer implements AsyncDisposable {
   }
 
   #poolForSearches(): Pool {
-    // JIT compilation takes longer than executing such a statement.
-    return (this.#searchPool ??= openPool({ ...this.config, options: options("jit=off"), max: SEARCH_CONNECTIONS }));
+    return (this.#searchPool ??= openPool({ ...this.config, max: SEARCH_CONNECTIONS }));
   }
 
   /** One transaction per schema. */
@@ -198,11 +203,11 @@ export class PostgresServer implements AsyncDisposable {
     try {
       const alone = calls.length === 1 ? await this.single(schema, () => calls[0]!.single()) : undefined;
       if (alone) return [{ ok: true, value: alone.value }];
-      return await this.transaction(schema, async (client) => {
+      return await this.transaction(schema, async (execute) => {
         const outcomes = new Map<PostgresCall, Outcome>();
         for (const call of calls.toSorted(bySession)) {
           const work = (calls.length > 1 && call.single()) || call.work();
-          outcomes.set(call, { ok: true, value: await performAsync(work, on(client)) });
+          outcomes.set(call, { ok: true, value: await performAsync(work, execute) });
         }
         return calls.map((call) => outcomes.get(call)!);
       });
@@ -228,20 +233,17 @@ function connectionsOf(url: string): number {
   });
 }
 
-/** Connections whose rollback failed. */
-const failedRollbacks = new WeakSet<PoolClient>();
-
-/** Search path of each connection; undefined while it changes, and after a failed change. */
-const schemas = new WeakMap<PoolClient, string | undefined>();
+/** Search path of each connection; none for a new one, while it changes, and after a failed change. */
+const schemas = new WeakMap<PoolClient, string>();
 
 /**
  * Outside of a transaction, because a rollback would revert it. Postgres re-plans prepared statements after the change.
  */
-async function switchTo(client: PoolClient, schema: string): Promise<void> {
-  const now = schemas.has(client) ? schemas.get(client) : POSTGRES_SCHEMA;
+async function switchTo(client: PoolClient, schema: string, purpose: Purpose): Promise<void> {
+  const now = schemas.get(client);
   if (now === schema) return;
-  schemas.set(client, undefined);
-  await client.query(`set search_path to "${schema}"`);
+  schemas.delete(client);
+  await client.query(now === undefined ? forSession(schema, purpose) : `set search_path to "${schema}"`);
   schemas.set(client, schema);
 }
 
@@ -253,13 +255,22 @@ function openPool(config: PoolConfig): Pool {
   return pool;
 }
 
+/** Executes a statement and returns its rows. */
+export type Execute = (statement: Sql) => Promise<unknown[]>;
+
 /** Executes statements on this connection. */
 export const on =
-  (client: Pick<PoolClient, "query">) =>
+  (client: Pick<PoolClient, "query">): Execute =>
   async ({ parts, values, name }: Sql): Promise<unknown[]> => {
     const text = parts.reduce((all, part, index) => `${all}$${index}${part}`);
     return (await client.query({ text, values: [...values], ...(name && { name }) })).rows as unknown[];
   };
+
+/** A prepared statement would stay behind on a connection that another client gets next. */
+const unnamed =
+  (execute: Execute): Execute =>
+  ({ parts, values }) =>
+    execute({ parts, values });
 
 /** Stable for the lifetime of the process, so that writes of one session stay ordered. */
 const queueOf = (session: string): number => (session.charCodeAt(session.length - 1) || 0) % WRITE_QUEUES;

@@ -1,5 +1,6 @@
 import { Client } from "pg";
 import type { StoreFixture } from "../contract/storage-stage.ts";
+import { openStore } from "../open-store.ts";
 import type { TestPostgres } from "./postgres.ts";
 
 type Query = (text: string) => Promise<Record<string, unknown>[]>;
@@ -17,6 +18,7 @@ export function postgresFixture(postgres: TestPostgres): StoreFixture {
   return {
     name: "postgres",
     location: () => postgres.createDatabase(),
+    open: (url) => openStore(url),
     dump: (url) =>
       connected(url, async (query) => {
         const tables = await query(

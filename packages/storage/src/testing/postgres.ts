@@ -22,7 +22,7 @@ import { Client } from "pg";
 /** Postgres refuses to run as root; any other user works. */
 const UNPRIVILEGED = 65_534;
 const isRoot = process.getuid?.() === 0;
-const asUser = isRoot ? { uid: UNPRIVILEGED, gid: UNPRIVILEGED } : {};
+export const asUser = isRoot ? { uid: UNPRIVILEGED, gid: UNPRIVILEGED } : {};
 const START_DEADLINE_MS = 120_000;
 
 /** A real Postgres server for tests, on a socket in a scratch folder. */
@@ -178,7 +178,8 @@ function link(folder: string): void {
   }
 }
 
-function own(folder: string): void {
+/** Gives a folder to the user that Postgres runs as. */
+export function own(folder: string): void {
   if (!isRoot) return;
   for (const entry of ["", ...readdirSync(folder, { recursive: true, encoding: "utf8" })]) {
     lchownSync(join(folder, entry), UNPRIVILEGED, UNPRIVILEGED);

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { StoreFixture } from "../contract/storage-stage.ts";
+import { openStore } from "../open-store.ts";
 
 export function sqliteFixture(): StoreFixture {
   const folder = mkdtempSync(join(tmpdir(), "tandem-sqlite-"));
@@ -29,6 +30,7 @@ export function sqliteFixture(): StoreFixture {
       count += 1;
       return Promise.resolve(join(folder, `${count}.db`));
     },
+    open: (file) => openStore(file),
     dump: (main) => Promise.resolve([main, ...tenantsOf(main)].map(dump).join("\n")),
     execute: (file, text) => {
       using database = open(file);

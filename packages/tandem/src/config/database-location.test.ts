@@ -28,10 +28,29 @@ test.each([
 test.each([
   ["", { DATABASE_URL: "mysql://u:hunter2@h/d" }, "DATABASE_URL is not"],
   ["storage: { url: 'env:PG' }", { PG: "hunter2" }, "storage.url is not"],
+  ["storage: { url: 'postgres://h/d', directUrl: 'env:PG' }", { PG: "hunter2" }, "storage.directUrl is not"],
+  ["storage: { directUrl: 'postgres://h/d' }", {}, "storage.directUrl needs storage.url"],
 ])("what is no Postgres address is refused without repeating it: %s %j", async (source, env, message) => {
   const refused = databaseLocation(context(env), project(source));
   await expect(refused).rejects.toThrow(message);
   await expect(refused).rejects.not.toThrow("hunter2");
+});
+
+test.each([
+  ["storage: { url: 'postgres://pool/d', directUrl: 'env:PG' }", { PG: secret }],
+  ["storage: { url: 'postgres://pool/d' }", { DATABASE_DIRECT_URL: secret }],
+])("a database behind a pooler also has an address without it: %s", async (source, env) => {
+  expect(await databaseLocation(context(env), project(source))).toMatchObject({
+    location: "postgres://pool/d",
+    directUrl: secret,
+  });
+});
+
+test("without Postgres, the variable for a pooler's database is ignored", async () => {
+  expect(await databaseLocation(context({ DATABASE_DIRECT_URL: secret }), project())).toEqual({
+    location: "/home/tandem.db",
+    chosenBy: "default",
+  });
 });
 
 test("the database name is derived without reading secrets", () => {

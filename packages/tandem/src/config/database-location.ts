@@ -11,23 +11,42 @@ const FILE = "tandem.db";
 export interface DatabaseLocation {
   /** May contain a password. */
   location: string;
+  /** The same database without a pooler. Set, it allows a pooler in transaction mode for `location`. */
+  directUrl?: string;
   /** The setting that selected this database. */
   chosenBy: "storage.url" | "DATABASE_URL" | "default";
 }
 
 /** The session database: `storage.url`, else DATABASE_URL, else a file in TANDEM_HOME. */
 export async function databaseLocation(
+  host: Pick<Host, "env" | "signal">,
+  project: Pick<Project, "config" | "folder">,
+): Promise<DatabaseLocation> {
+  const { env } = host;
+  const location = await urlIn(host, project, "url", "DATABASE_URL");
+  const direct = await urlIn(host, project, "directUrl", "DATABASE_DIRECT_URL");
+  if (location) {
+    return { location: location.url, chosenBy: location.from, ...(direct && { directUrl: direct.url }) };
+  }
+  if (direct?.from !== "storage.directUrl") return { location: join(tandemHome(env), FILE), chosenBy: "default" };
+  throw new TandemError("usage", "storage.directUrl needs storage.url, or DATABASE_URL.", {
+    fix: "Set storage.url to the pooler, or to the same database. Without Postgres, remove storage.directUrl.",
+  });
+}
+
+/** The URL in this key of `storage`, else in the variable. */
+async function urlIn<K extends "url" | "directUrl", V extends string>(
   { env, signal }: Pick<Host, "env" | "signal">,
   { config, folder }: Pick<Project, "config" | "folder">,
-): Promise<DatabaseLocation> {
-  const { url } = config.storage;
-  if (url !== undefined) {
-    const location = POSTGRES.test(url) ? url : await resolveSecret(url, { env, folder, signal });
-    return { location: postgres(location, "storage.url"), chosenBy: "storage.url" };
-  }
-  const variable = env["DATABASE_URL"];
-  if (variable) return { location: postgres(variable, "DATABASE_URL"), chosenBy: "DATABASE_URL" };
-  return { location: join(tandemHome(env), FILE), chosenBy: "default" };
+  key: K,
+  variable: V,
+): Promise<{ url: string; from: `storage.${K}` | V } | undefined> {
+  const configured = config.storage[key];
+  const from = configured === undefined ? variable : (`storage.${key}` as const);
+  const text = configured ?? env[variable];
+  if (!text) return undefined;
+  const isReference = configured !== undefined && !POSTGRES.test(text);
+  return { url: postgres(isReference ? await resolveSecret(text, { env, folder, signal }) : text, from), from };
 }
 
 /** Identifies a database without reading a secret: the configured address without user and password. */

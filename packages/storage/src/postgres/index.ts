@@ -1,0 +1,2 @@
+export { sql, type Sql } from "../sql-statement.ts";
+export { PostgresServer, type Execute } from "./postgres-server.ts";
