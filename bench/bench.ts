@@ -43,7 +43,7 @@ const BENCHES: Record<string, { about: string; load: () => Promise<{ run: (args:
   },
   queue: {
     about:
-      "the queue of runs, in memory and on pg-boss: statements and time per run, runs per second, what waiting costs",
+      "the queue of runs, in memory and on Postgres: statements and time per run, runs per second, what waiting costs",
     load: () => import("./queue/queue.ts"),
   },
   demo: {

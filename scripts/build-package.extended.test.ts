@@ -76,7 +76,7 @@ test("the package declares its dependencies, and none of the workspace", async (
     "zod",
   ]);
   const notices = await readFile(join(folderOf(SERVER_PACKAGE), "THIRD-PARTY-NOTICES.md"), "utf8");
-  for (const name of ["hono", "pg-boss", "react", "mysql2"]) expect(notices).toMatch(new RegExp(`^## ${name} `, "m"));
+  for (const name of ["hono", "pg", "react", "mysql2"]) expect(notices).toMatch(new RegExp(`^## ${name} `, "m"));
   expect(notices).toContain("Claude Code, which the server installs as a dependency, is not among them");
 });
 

@@ -16,7 +16,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "claude-code": ["protocol", "sandbox"],
   workspace: ["protocol"],
   storage: ["protocol"],
-  queue: ["protocol"],
+  queue: ["protocol", "storage"],
   runtime: ["protocol", "claude-code"],
   connectors: ["protocol"],
   relationships: ["protocol", "connectors"],
@@ -35,7 +35,6 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 /** Libraries that only one package may import: all others use its API. */
 const OWNED: readonly [library: RegExp, owner: string][] = [
   [/^@anthropic-ai\/claude-agent-sdk/, "claude-code"],
-  [/^pg-boss$/, "queue"],
   [/^(ai|@ai-sdk\/.*)$/, "runtime"],
 ];
 
@@ -57,6 +56,7 @@ const ENTRY_POINTS: ReadonlySet<string> = new Set([
   "@tandem/emulator/network",
   "@tandem/sandbox/certificates",
   "@tandem/server/acp",
+  "@tandem/storage/postgres",
   "@tandem/storage/shrink-heap",
   ...["compose", "config", "context", "engine", "fleet", "health", "models", "project", "server", "tenants"].map(
     (part) => `@tandem/tandem/${part}`,
@@ -68,6 +68,7 @@ const TEST_ENTRY_POINTS = new Set([
   "@tandem/connectors/testing",
   "@tandem/policy/testing",
   "@tandem/server/testing",
+  "@tandem/storage/testing/pgbouncer",
   "@tandem/storage/testing",
   "@tandem/workspace/testing",
 ]);

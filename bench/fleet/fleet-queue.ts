@@ -1,4 +1,4 @@
-import { openPgBossQueue, type Run } from "@tandem/queue";
+import { openPostgresQueue, type Run } from "@tandem/queue";
 import { startPostgres } from "@tandem/storage/testing";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Lags } from "../server/lags.ts";
@@ -15,8 +15,8 @@ export async function fleetQueue(): Promise<Section[]> {
   await using postgres = await startPostgres();
   const database = await postgres.createDatabase();
   await countStatements(postgres, database);
-  await using sender = await openPgBossQueue(database);
-  await using taker = await openPgBossQueue(database);
+  await using sender = await openPostgresQueue(database);
+  await using taker = await openPostgresQueue(database);
   const sentAt = new Map<string, number>();
   const lags = new Lags();
   const working = taker.work(

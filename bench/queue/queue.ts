@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { createEmbeddedQueue, openPgBossQueue, type Run, type RunQueue } from "@tandem/queue";
+import { createEmbeddedQueue, openPostgresQueue, type Run, type RunQueue } from "@tandem/queue";
 import { startPostgres, whyNoPostgres } from "@tandem/storage/testing";
 import { Client } from "pg";
 
@@ -8,7 +8,7 @@ const IDLE_SECONDS = 60;
 const PLACES = Array.from({ length: 10 }, (_, index) => `machine:${index}`);
 const TENANTS = 100;
 
-type Row = [what: string, embedded: string, pgBoss: string];
+type Row = [what: string, embedded: string, postgres: string];
 
 /** What it costs to carry a run, and to wait for one. `--quick` does a fifth of it. */
 export async function run(args: string[]): Promise<void> {
@@ -17,7 +17,7 @@ export async function run(args: string[]): Promise<void> {
   if (missing) throw new Error(`No Postgres: ${missing}.`);
   await using postgres = await startPostgres();
   const statements = countStatements();
-  const open = async (): Promise<RunQueue> => openPgBossQueue(await postgres.createDatabase());
+  const open = async (): Promise<RunQueue> => openPostgresQueue(await postgres.createDatabase());
   const rows: Row[] = [];
   const add = (...row: Row): void => {
     console.error(row.join(" | "));
@@ -40,7 +40,7 @@ export async function run(args: string[]): Promise<void> {
   rows.at(-1)![2] = perSecond(await drain([await open()], runs));
   const url = await postgres.createDatabase();
   const four = [];
-  for (let count = 0; count < 4; count += 1) four.push(await openPgBossQueue(url));
+  for (let count = 0; count < 4; count += 1) four.push(await openPostgresQueue(url));
   add("the same, four workers of 20", "", perSecond(await drain(four, runs)));
 
   const seconds = IDLE_SECONDS / scale;
@@ -56,7 +56,7 @@ export async function run(args: string[]): Promise<void> {
   const each = (performance.now() - started) / ((PLACES.length * TENANTS) / scale);
   add(`a run of ${(PLACES.length * TENANTS) / scale} queues, each with one, ms`, "", each.toFixed(1));
 
-  console.log("\n| | in memory | pg-boss |\n|---|---|---|");
+  console.log("\n| | in memory | Postgres |\n|---|---|---|");
   for (const row of rows) console.log(`| ${row.join(" | ")} |`);
 }
 

@@ -53,7 +53,6 @@ const HEAVY = [
   "libpg-query",
   "mysql2",
   "pg",
-  "pg-boss",
   "undici",
   "ws",
   "connectors",

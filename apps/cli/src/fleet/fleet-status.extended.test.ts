@@ -1,5 +1,5 @@
 import { deadLetter, fleetStatus, type FleetStatus } from "@tandem/protocol";
-import { openPgBossQueue } from "@tandem/queue";
+import { openPostgresQueue } from "@tandem/queue";
 import { always, text } from "@tandem/rehearsal";
 import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
@@ -134,7 +134,7 @@ test("shows a server and a worker with their counts, traces across both, and dra
 
 test("lists an abandoned run with its reason and retries it", async () => {
   const { env } = await machine.place();
-  await using queue = await openPgBossQueue(env!["TEST_DATABASE"]!, { attempts: 1 });
+  await using queue = await openPostgresQueue(env!["TEST_DATABASE"]!, { attempts: 1 });
   const working = queue.work(
     ["needs:gpu=yes"],
     () => 1,

@@ -1,7 +1,7 @@
 /** A worker process to be killed: prints the runs it starts and loses, and never ends one. */
-import { openPgBossQueue } from "../pg-boss/open-pg-boss-queue.ts";
+import { openPostgresQueue } from "../postgres/open-postgres-queue.ts";
 
-const queue = await openPgBossQueue(process.argv[2]!);
+const queue = await openPostgresQueue(process.argv[2]!);
 queue.work(
   ["any"],
   () => 10,

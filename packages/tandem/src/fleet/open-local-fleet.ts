@@ -8,10 +8,10 @@ import type { Host } from "../host.ts";
 export async function openLocalFleet(host: Host, project: Project): Promise<Fleet & AsyncDisposable> {
   await using parts = new AsyncDisposableStack();
   const store = parts.use(await openStore(host, project));
-  const { location, directUrl = location } = await databaseLocation(host, project);
+  const { location, directUrl } = await databaseLocation(host, project);
   // An in-memory queue exists only in the process that created it.
   const isShared = (await store.describe()).engine === "postgres";
-  const queue = isShared ? parts.use(await (await loadQueue()).openPgBossQueue(directUrl)) : undefined;
+  const queue = isShared ? parts.use(await (await loadQueue()).openPostgresQueue(location, { directUrl })) : undefined;
   const { AccountLimits, createFleet } = await loadSessions();
   const fleet = createFleet({
     store,

@@ -87,9 +87,10 @@ export async function openMembership(
     namedMaxSessions(project, options) ?? Math.min(fleet.maxSessions, host.processes?.sessions.limit ?? Infinity);
   const id = newId("worker");
   const holder = `${holderName("tandem up")} ${id}`;
-  const { location, directUrl = location } = await databaseLocation(host, project);
-  const { openPgBossQueue } = await loadQueue();
-  const queue = await openPgBossQueue(directUrl, {
+  const { location, directUrl } = await databaseLocation(host, project);
+  const { openPostgresQueue } = await loadQueue();
+  const queue = await openPostgresQueue(location, {
+    directUrl,
     limitOf,
     onTrouble: (error) => log.warn({ error: String(error) }, "the queue cannot be reached"),
   });

@@ -1,15 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { TandemError } from "@tandem/protocol";
+import { RequestError, TandemError } from "@tandem/protocol";
 
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 2_000;
 
 /** The server or connection failed, not the statement: a retry may succeed. */
-function isPassing(error: unknown): boolean {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  const isSqlState = /^(?=.*\d)[0-9A-Z]{5}$/.test(code);
-  return isSqlState ? /^(08|40|53|57|58|55P03|25P0[23])/.test(code) : !(error instanceof TandemError);
-}
+const isPassing = (error: unknown): error is RequestError =>
+  error instanceof RequestError && error.code === "unavailable";
 
 /** Retries while Postgres is unavailable, until `deadlineMs` or the signal. */
 export async function retryWhileUnavailable<T>(
@@ -24,8 +21,7 @@ export async function retryWhileUnavailable<T>(
     } catch (error) {
       if (!isPassing(error)) throw error;
       if (signal?.aborted || Date.now() + pause > deadline) {
-        const words = error instanceof Error && error.message ? error.message : "the connection was lost";
-        throw new TandemError("queue_unavailable", `The queue's Postgres does not answer: ${words}`, {
+        throw new TandemError("queue_unavailable", `The queue's Postgres does not answer. ${error.message}`, {
           fix: "See that Postgres runs and that storage.url names it; then try again.",
           cause: error,
         });

@@ -3,22 +3,21 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { startPostgres, whyNoPostgres, type TestPostgres } from "@tandem/storage/testing";
-import { PgBoss } from "pg-boss";
+import { queryPostgres, startPostgres, whyNoPostgres, type TestPostgres } from "@tandem/storage/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from "vitest";
 import { ManualWorker, runOf } from "../contract/queue-stage.ts";
 import type { RunQueue } from "../run-queue.ts";
-import { openPgBossQueue } from "./open-pg-boss-queue.ts";
+import { openPostgresQueue } from "./open-postgres-queue.ts";
 
 const WORKER = fileURLToPath(new URL("../testing/worker-process.ts", import.meta.url));
 
 /** Behaviours of a durable queue. */
-describe.skipIf(whyNoPostgres())("pg-boss under faults", () => {
+describe.skipIf(whyNoPostgres())("the Postgres queue under faults", () => {
   let postgres: TestPostgres;
   const stack = new AsyncDisposableStack();
   let parts = new AsyncDisposableStack();
   const open = async (url: string, onTrouble?: (error: Error) => void): Promise<RunQueue> =>
-    parts.use(await openPgBossQueue(url, { onTrouble }));
+    parts.use(await openPostgresQueue(url, { onTrouble }));
 
   beforeAll(async () => {
     postgres = stack.use(await startPostgres());
@@ -43,7 +42,7 @@ describe.skipIf(whyNoPostgres())("pg-boss under faults", () => {
 
   test("sent runs survive the exit of all processes", async () => {
     const url = await postgres.createDatabase();
-    const first = await openPgBossQueue(url);
+    const first = await openPostgresQueue(url);
     await first.send(runOf("a"));
     await first[Symbol.asyncDispose]();
     const hand = new ManualWorker(await open(url));
@@ -123,7 +122,7 @@ describe.skipIf(whyNoPostgres())("pg-boss under faults", () => {
   test("many processes opening at once share one queue and its limits", async () => {
     const url = await postgres.createDatabase();
     const queues = await Promise.all(
-      [1, 2, 3, 4].map(async () => parts.use(await openPgBossQueue(url, { limitOf: () => 3 }))),
+      [1, 2, 3, 4].map(async () => parts.use(await openPostgresQueue(url, { limitOf: () => 3 }))),
     );
     const busy = new Set<string>();
     let [most, overlaps, runs] = [0, 0, 0];
@@ -149,16 +148,13 @@ describe.skipIf(whyNoPostgres())("pg-boss under faults", () => {
 
   test("a role without the right to create the schema learns what an owner must do, and then works", async () => {
     const url = await postgres.createDatabase();
-    const admin = new PgBoss({ connectionString: url, schema: "elsewhere", schedule: false });
-    await admin.start();
-    parts.defer(() => admin.stop({ graceful: false }));
-    await admin.getDb().executeSql("create role clerk login");
+    await queryPostgres(url, "create role clerk login");
     const clerk = url.replace("postgres@", "clerk@");
-    const refusal = await openPgBossQueue(clerk).catch((error: unknown) => error);
+    const refusal = await openPostgresQueue(clerk).catch((error: unknown) => error);
     expect(refusal).toMatchObject({ code: "queue_not_allowed", message: expect.stringContaining("tandem_queue") });
     expect(refusal).toMatchObject({ fix: expect.stringContaining("CREATE SCHEMA tandem_queue AUTHORIZATION") });
 
-    await admin.getDb().executeSql("create schema tandem_queue authorization clerk");
+    await queryPostgres(url, "create schema tandem_queue authorization clerk");
     const queue = await open(clerk);
     await queue.send(runOf("a"));
     await new ManualWorker(queue).begins("a");

@@ -1,0 +1,89 @@
+import { TandemError } from "@tandem/protocol";
+import { PostgresServer, sql, type Execute, type Sql } from "@tandem/storage/postgres";
+import { CHANNEL, CREATE_TABLES, SCHEMA } from "./queue-statements.ts";
+import { retryWhileUnavailable } from "./retry-while-unavailable.ts";
+
+const CONNECTIONS = 4;
+/** How long calls wait for an unavailable Postgres: about the duration of a restart. */
+const UNAVAILABLE_MS = 30_000;
+const DENIED = "42501";
+
+/** The queue's connections and tables. Without notifications, runs are found by polling, a second later. */
+export class QueueDatabase implements AsyncDisposable {
+  readonly #server: PostgresServer;
+  readonly #closing = new AbortController();
+  #listener: { close(): void } | undefined;
+
+  private constructor(server: PostgresServer) {
+    this.#server = server;
+  }
+
+  static async open(url: string, directUrl: string | undefined): Promise<QueueDatabase> {
+    const database = new QueueDatabase(new PostgresServer(url, { directUrl, connections: CONNECTIONS }));
+    try {
+      await retryWhileUnavailable(() => database.#createTables(), UNAVAILABLE_MS);
+      return database;
+    } catch (error) {
+      await database[Symbol.asyncDispose]();
+      throw isDenied(error) ? notAllowed(error) : error;
+    }
+  }
+
+  listen(onPayload: (payload: string) => void, onConnect: () => void): void {
+    this.#listener = this.#server.listen(CHANNEL, onPayload, onConnect);
+  }
+
+  /** Tries once. */
+  async query<Row>(statement: Sql<Row>): Promise<Row[]> {
+    return (await this.#server.use(SCHEMA, (execute) => execute(statement))) as Row[];
+  }
+
+  /** Waits while Postgres is unavailable, but not once the queue closes. */
+  patiently<Row>(statement: Sql<Row>): Promise<Row[]> {
+    return retryWhileUnavailable(() => this.query(statement), UNAVAILABLE_MS, this.#closing.signal);
+  }
+
+  transaction<T>(body: (execute: <Row>(statement: Sql<Row>) => Promise<Row[]>) => Promise<T>): Promise<T> {
+    return this.#server.transaction(SCHEMA, (execute) =>
+      body(async <Row>(statement: Sql<Row>) => (await execute(statement)) as Row[]),
+    );
+  }
+
+  /** Calls try once from now on: closing must not wait for an unavailable Postgres. */
+  stopWaiting(): void {
+    this.#closing.abort();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.stopWaiting();
+    this.#listener?.close();
+    await this.#server[Symbol.asyncDispose]();
+  }
+
+  /** Looks first: creating an existing schema still needs the right to create one, and an owner may have created it. */
+  async #createTables(): Promise<void> {
+    const table = `${SCHEMA}.run`;
+    const [found] = await this.query(sql<{ table: string | null }>`select to_regclass(${table})::text as table`);
+    if (found!.table !== null) return;
+    await this.#server.transaction(SCHEMA, async (execute) => {
+      // `if not exists` fails if several processes create a table at once.
+      await execute(sql`select pg_advisory_xact_lock(hashtext(${table}))`);
+      if (!(await schemaExists(execute))) await execute(statementOf(`create schema ${SCHEMA}`));
+      for (const text of CREATE_TABLES) await execute(statementOf(text));
+    });
+  }
+}
+
+const schemaExists = async (execute: Execute): Promise<boolean> =>
+  (await execute(sql`select 1 from pg_namespace where nspname = ${SCHEMA}`)).length > 0;
+
+const statementOf = (text: string): Sql => ({ parts: [text], values: [] });
+
+const isDenied = (error: unknown): boolean =>
+  error instanceof TandemError && error.cause instanceof Error && "code" in error.cause && error.cause.code === DENIED;
+
+const notAllowed = (cause: unknown): TandemError =>
+  new TandemError("queue_not_allowed", `The role of storage.url may not set up the queue's schema "${SCHEMA}".`, {
+    fix: `As an owner of the database, once: CREATE SCHEMA ${SCHEMA} AUTHORIZATION "the role"; or GRANT CREATE ON DATABASE to it.`,
+    cause,
+  });
