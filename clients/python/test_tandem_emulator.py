@@ -23,7 +23,7 @@ class Emulated(unittest.TestCase):
     def test_a_turn_follows_the_script(self) -> None:
         with start_emulator([{"tool": "Bash", "input": {"command": "ls"}}, "Done."]) as emulator:
             emulator.tools({"Bash": "a.txt"})
-            toolset = {"type": "agent_toolset_20260401", "default_config": {"permission_policy": {"type": "always_allow"}}}
+            toolset = {"type": "agent_toolset_20260401"}
             agent = call(emulator, "/v1/agents", {"name": "tester", "model": "claude-sonnet-5-5", "tools": [toolset]})
             message = {"type": "user.message", "content": [{"type": "text", "text": "Begin."}]}
             session = call(

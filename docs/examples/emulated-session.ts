@@ -10,7 +10,7 @@ const client = new Anthropic({ baseURL: emulator.url, apiKey: emulator.apiKey })
 const agent = await client.beta.agents.create({
   name: "tester",
   model: "claude-sonnet-5-5",
-  tools: [{ type: "agent_toolset_20260401", default_config: { permission_policy: { type: "always_allow" } } }],
+  tools: [{ type: "agent_toolset_20260401" }],
 });
 const session = await client.beta.sessions.create({ agent: agent.id, environment_id: "env_local" });
 

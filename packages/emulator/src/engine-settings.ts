@@ -44,6 +44,7 @@ export function engineSettings(parts: EmulatedEngine): EngineSettings {
     sandbox: { mode: claudeCode ? "auto" : "off" },
     ...(claudeCode && { checkpoints: CHECKPOINTS }),
     anthropicSkills: "leave_out",
+    toolsetDefault: "always_allow",
     log: { warn: () => undefined },
   };
 }

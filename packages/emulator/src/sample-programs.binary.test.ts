@@ -28,7 +28,7 @@ test("a script names tools as the API does, and the client's tool runner runs a 
     tools: { Bash: () => "/project" },
   });
   const { client, id, say } = await emulatedSession(emulator, [
-    { type: "agent_toolset_20260401", default_config: { permission_policy: { type: "always_allow" } } },
+    { type: "agent_toolset_20260401" },
     { type: "custom", name: "current_time", description: "Now.", input_schema: { type: "object", properties: {} } },
   ]);
   await say("What is the time?");

@@ -1,6 +1,6 @@
 export { judgeCall } from "./judge-call.ts";
 export { checkMode, checkModeOf, hostAccount, withoutMode, type HostAccount } from "./permission-mode.ts";
-export { resolveTools } from "./resolve-tools.ts";
+export { resolveTools, type ToolsetDefault } from "./resolve-tools.ts";
 export { applyRules } from "./rules/apply-rules.ts";
 export { checkRule, compileRule, namesTool, type CompiledRule } from "./rules/compile-rule.ts";
 export { findDecidingName } from "./rules/deciding-names.ts";

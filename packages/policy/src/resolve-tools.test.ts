@@ -37,6 +37,15 @@ describe("a toolset without policies", () => {
   });
 });
 
+test("an emulator's toolset without policies allows everything, as Anthropic's service does, but for stated policies", () => {
+  const [plain] = resolveTools([{ type: "agent_toolset_20260401" }], [], "always_allow");
+  const policy = { enabled: true, permission_policy: { type: "always_allow" } };
+  expect(plain).toEqual({ type: "agent_toolset_20260401", default_config: policy, configs: [] });
+  const asking = { default_config: { permission_policy: { type: "always_ask" as const } } };
+  const tools = resolveTools([{ type: "agent_toolset_20260401", ...asking }], [], "always_allow");
+  expect(permission(tools, "Read")).toBe("ask");
+});
+
 describe("a toolset with policies", () => {
   test("a default applies to every unnamed tool, including reads", () => {
     const tools = toolset({ default_config: { permission_policy: { type: "always_ask" } } });

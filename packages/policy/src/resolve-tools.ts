@@ -16,11 +16,20 @@ type PolicyParams = { enabled?: boolean | null; permission_policy?: PermissionPo
 const ALLOW: PermissionPolicy = { type: "always_allow" };
 const ASK: PermissionPolicy = { type: "always_ask" };
 
-/** Agents run on the user's own machine, so reading is allowed by default and every effect needs approval. */
+/**
+ * The policy of a toolset that states none. `ask_for_effects`: reading is allowed and every effect needs approval, because
+ * agents run on the user's own machine. `always_allow`: the default of Anthropic's service, for an emulator.
+ */
+export type ToolsetDefault = "ask_for_effects" | "always_allow";
+
 const LOOKING: ReadonlySet<ToolsetTool> = new Set(["read", "glob", "grep"]);
 
 /** Fills in every default, so that readers of an agent's tools need not know the defaults. */
-export function resolveTools(params: readonly ToolParams[], servers: readonly McpServer[]): Tool[] {
+export function resolveTools(
+  params: readonly ToolParams[],
+  servers: readonly McpServer[],
+  unstated: ToolsetDefault = "ask_for_effects",
+): Tool[] {
   const seen = new Set<string>();
   return params.map((tool, index) => {
     const name = identify(tool);
@@ -28,7 +37,7 @@ export function resolveTools(params: readonly ToolParams[], servers: readonly Mc
     seen.add(name);
     switch (tool.type) {
       case "agent_toolset_20260401":
-        return resolveToolset(tool, index);
+        return resolveToolset(tool, index, unstated);
       case "mcp_toolset": {
         if (!servers.some((server) => server.name === tool.mcp_server_name)) {
           throw invalid(`tools[${index}].mcp_server_name: the agent has no MCP server "${tool.mcp_server_name}"`);
@@ -47,8 +56,12 @@ export function resolveTools(params: readonly ToolParams[], servers: readonly Mc
   });
 }
 
-function resolveToolset(tool: Extract<ToolParams, { type: "agent_toolset_20260401" }>, index: number): Toolset {
-  const stated = tool.default_config?.permission_policy;
+function resolveToolset(
+  tool: Extract<ToolParams, { type: "agent_toolset_20260401" }>,
+  index: number,
+  unstated: ToolsetDefault,
+): Toolset {
+  const stated = tool.default_config?.permission_policy ?? (unstated === "always_allow" ? ALLOW : undefined);
   const enabled = tool.default_config?.enabled ?? true;
   for (const [at, config] of (tool.configs ?? []).entries()) {
     checkWebLimits(config, `tools[${index}].configs[${at}]`);

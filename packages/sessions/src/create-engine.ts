@@ -49,7 +49,7 @@ import { TurnQuota } from "./quotas/turn-quota.ts";
 import { openCommandSandbox } from "./process/program-sandbox.ts";
 import { prunePackages } from "./process/environment-packages.ts";
 import { sweepSocketFolders } from "./process/socket-folder.ts";
-import { resolveTools, hostAccount } from "@tandem/policy";
+import { hostAccount } from "@tandem/policy";
 import { KeptRules } from "./rules/kept-rules.ts";
 import { ruledSession } from "./rules/ruled-session.ts";
 import { pushServer, type PushDependencies } from "./push/push-server.ts";
@@ -106,7 +106,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     note,
     anthropicSkills: settings.anthropicSkills,
   });
-  const agents = new AgentCatalogue(store.agents, settings.models, skills, settings.clock);
+  const agents = new AgentCatalogue({ ...settings, store: store.agents, skills });
   const rules = new KeptRules({
     records: store.records,
     clock: settings.clock,
@@ -118,7 +118,9 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     configDir: settings.hostVariables["CLAUDE_CONFIG_DIR"],
     hooks: settings.hooks ?? [],
     toolsOf: async (agent) =>
-      agent === undefined ? resolveTools([{ type: "agent_toolset_20260401" }], []) : (await agents.get(agent)).tools,
+      agent === undefined
+        ? agents.resolveTools([{ type: "agent_toolset_20260401" }], [])
+        : (await agents.get(agent)).tools,
     sessionOf: async (id) => ruledSession(await store.sessions.get(id), id, settings),
   });
   settings.languageServers = createLanguageServers(settings, rules);

@@ -10,6 +10,7 @@ import type { MemorySettings } from "./memory/memory-stores.ts";
 import type { MessagesSettings } from "./messages/messages-service.ts";
 import type { PushSettings } from "./push/push-settings.ts";
 import type { Quotas } from "./quotas/quotas.ts";
+import type { AgentSettings } from "./resources/agents.ts";
 import type { SkillSettings } from "./skills/skill-catalogue.ts";
 import type { SpareSettings } from "./spares/spare-settings.ts";
 import type { WebhookSettings } from "./webhooks/webhook-settings.ts";
@@ -20,6 +21,7 @@ import type { WorktreeSettings } from "./worktrees/worktree-maker.ts";
 export interface EngineSettings
   extends
     Omit<ActorSettings, "clock">,
+    AgentSettings,
     BudgetSettings,
     CheckpointSettings,
     LspSettings,

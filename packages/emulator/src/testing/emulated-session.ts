@@ -3,9 +3,7 @@ import type { Emulator } from "../emulator.ts";
 
 type AgentTools = Anthropic.Beta.AgentCreateParams["tools"];
 
-const ALLOW_ALL: AgentTools = [
-  { type: "agent_toolset_20260401", default_config: { permission_policy: { type: "always_allow" } } },
-];
+const ALLOW_ALL: AgentTools = [{ type: "agent_toolset_20260401" }];
 
 type Event = Awaited<ReturnType<typeof firstPage>>[number];
 const firstPage = async (client: Anthropic, id: string) => (await client.beta.sessions.events.list(id)).data;

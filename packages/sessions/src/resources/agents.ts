@@ -5,10 +5,13 @@ import {
   type AgentCreateParams,
   type AgentId,
   type AgentUpdateParams,
+  type McpServer,
   type Multiagent,
+  type Tool,
+  type ToolParams,
 } from "@tandem/protocol";
 import type { AgentStore, Page, PageQuery } from "@tandem/storage";
-import { resolveTools } from "@tandem/policy";
+import { resolveTools, type ToolsetDefault } from "@tandem/policy";
 import { restorePasswords } from "../mcp/server-passwords.ts";
 import { resolveAgentSkills, type SkillReader } from "../skills/agent-skills.ts";
 import { mergeMultiagent } from "./merge-multiagent.ts";
@@ -22,6 +25,11 @@ type Definition = Pick<
   "model" | "system" | "description" | "tools" | "mcp_servers" | "skills" | "multiagent" | "execution_identity"
 >;
 
+export interface AgentSettings {
+  /** The policy of agent toolsets that state none. Default: `ask_for_effects`. */
+  toolsetDefault?: ToolsetDefault;
+}
+
 export interface Agents {
   create(params: AgentCreateParams, id?: AgentId): Promise<Agent>;
   get(id: string, version?: number): Promise<Agent>;
@@ -32,18 +40,27 @@ export interface Agents {
   versions(id: string, query: PageQuery): Promise<Page<Agent>>;
 }
 
+interface CatalogueParts extends AgentSettings {
+  store: AgentStore;
+  models: () => Promise<Model[]>;
+  skills: SkillReader;
+  clock: Clock;
+}
+
 /** Agents and their versions. All clients' definitions are validated here. */
 export class AgentCatalogue implements Agents {
   readonly #store: AgentStore;
   readonly #models: () => Promise<Model[]>;
   readonly #clock: Clock;
+  readonly #toolsetDefault: ToolsetDefault | undefined;
   readonly skills: SkillReader;
 
-  constructor(store: AgentStore, models: () => Promise<Model[]>, skills: SkillReader, clock: Clock) {
+  constructor({ store, models, skills, clock, toolsetDefault }: CatalogueParts) {
     this.#store = store;
     this.#models = models;
     this.skills = skills;
     this.#clock = clock;
+    this.#toolsetDefault = toolsetDefault;
   }
 
   async create(params: AgentCreateParams, id: AgentId = newId("agent")): Promise<Agent> {
@@ -126,13 +143,18 @@ export class AgentCatalogue implements Agents {
     return this.#store.versions(agent.id as AgentId, query);
   }
 
+  /** Fills in the defaults of tools. */
+  resolveTools(params: readonly ToolParams[], servers: readonly McpServer[]): Tool[] {
+    return resolveTools(params, servers, this.#toolsetDefault);
+  }
+
   /** Fills in and validates defaults, aliases and references of a definition. */
   async resolve(params: Definition, self: { id: string; version: number; skills?: Agent["skills"] }) {
     const identity = params.execution_identity?.type ?? "service_account";
     if (identity !== "service_account") throw notSupported("execution_identity", `"${identity}" is not supported`);
     const servers = params.mcp_servers ?? [];
     for (const [index, server] of servers.entries()) checkServer(server, index, servers);
-    const tools = resolveTools(params.tools ?? [], servers);
+    const tools = this.resolveTools(params.tools ?? [], servers);
     const { skills: kept = [] } = self;
     return {
       description: params.description ?? null,

@@ -2,9 +2,9 @@ import { SESSION_METADATA, type SessionEventBody, type SessionUpdateParams } fro
 import type { SessionChange, SessionRow } from "@tandem/storage";
 import { checkNewBudget } from "../budgets/check-budget.ts";
 import { restorePasswords } from "../mcp/server-passwords.ts";
-import { mergeMetadata } from "./agents.ts";
+import { mergeMetadata, type AgentCatalogue } from "./agents.ts";
 import { checkSkillTools } from "../skills/agent-skills.ts";
-import { resolveTools, withoutMode } from "@tandem/policy";
+import { withoutMode } from "@tandem/policy";
 import { checkMetadata } from "./session-draft.ts";
 
 /** Describes a client's update of a session for its row and its log. */
@@ -12,6 +12,7 @@ export function describeUpdate(
   row: SessionRow,
   params: SessionUpdateParams,
   by: string | undefined,
+  agents: Pick<AgentCatalogue, "resolveTools">,
 ): { change: SessionChange; events: SessionEventBody[] } {
   const change: SessionChange = {};
   if (params.title !== undefined) change.title = params.title;
@@ -27,7 +28,7 @@ export function describeUpdate(
     const servers = params.agent.mcp_servers
       ? restorePasswords(params.agent.mcp_servers, row.agent.mcp_servers)
       : row.agent.mcp_servers;
-    const tools = resolveTools(params.agent.tools ?? row.agent.tools, servers);
+    const tools = agents.resolveTools(params.agent.tools ?? row.agent.tools, servers);
     checkSkillTools(row.agent.skills, tools);
     change.agent = { ...row.agent, tools, mcp_servers: servers };
     // Permissions granted to the former agent must not pass to another.

@@ -99,13 +99,14 @@ export class SessionService implements Sessions {
 
   async update(id: string, params: SessionUpdateParams, by?: string): Promise<Session> {
     const { id: session } = await this.#open(id);
+    const { agents } = this.#dependencies;
     if (params.vault_ids !== undefined) throw fixedVaults();
     const metadata = params.metadata && (await this.#dependencies.options.metadata(params.metadata));
     const row = await this.#dependencies.actors.with(session, (actor) =>
       actor.change((current) => {
         if (params.agent) checkNoOpenRun(actor.runs);
         if (params.agent && actor.running) throw busy(id);
-        const { change, events } = describeUpdate(current, { ...params, ...(metadata && { metadata }) }, by);
+        const { change, events } = describeUpdate(current, { ...params, ...(metadata && { metadata }) }, by, agents);
         return {
           change,
           events: [...events, ...this.#dependencies.options.modeEvents(current.metadata, change.metadata, by)],
