@@ -21,12 +21,12 @@ const FIXED: Readonly<Record<string, string>> = {
 };
 
 /**
- * Built-in tools without a process. `Read`, `Write` and `Edit` work on the session's folder. Other tools answer what the test
- * says, and otherwise nothing: `Bash` runs no command.
+ * Built-in tools without a process. `Read`, `Write` and `Edit` work on the session's folder, and `Agent` runs a subagent. Other
+ * tools answer what the test says, and otherwise nothing: `Bash` runs no command.
  */
 export const builtinTools =
   (script: ToolScript): RunBuiltinTool =>
-  async ({ id, name, input, folder }) => {
+  async ({ id, name, input, folder, runSubagent }) => {
     const own = script[name];
     if (own) {
       const result = await own(input, { id, folder });
@@ -44,6 +44,8 @@ export const builtinTools =
       }
       case "Edit":
         return { text: await edit(folder, editInput.parse(input)) };
+      case "Agent":
+        return { text: await runSubagent() };
       default:
         return { text: FIXED[name] ?? "" };
     }

@@ -361,6 +361,15 @@ export {
   type CassetteStepOf,
 } from "./cassettes/cassette.ts";
 export { formatCassette, parseCassette } from "./cassettes/cassette-file.ts";
+export {
+  describeDivergence,
+  type CassetteReport,
+  type ComparisonReport,
+  type ReplayReport,
+  type RunSummary,
+  type ShownDivergence,
+  type TestReport,
+} from "./cassettes/cassette-report.ts";
 export { findDivergence, type Divergence } from "./cassettes/find-divergence.ts";
 export { readableLines } from "./cassettes/readable-lines.ts";
 export { maskText, normaliseSteps, TEXT_RULES, type NormalStep, type ReplayMode } from "./cassettes/normalise-steps.ts";

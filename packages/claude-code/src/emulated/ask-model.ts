@@ -2,6 +2,8 @@ import { z } from "zod";
 import { causeOf, MAX_RETRIES, retryDelay } from "./model-failure.ts";
 import { ModelFailure, streamModel, type ModelBlock, type ModelEvent, type ModelRequest } from "./stream-model.ts";
 
+export const MAX_OUTPUT_TOKENS = 32_000;
+
 export interface ModelAnswer {
   id: string;
   model: string;

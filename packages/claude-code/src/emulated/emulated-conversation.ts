@@ -1,4 +1,4 @@
-import { costOf, LlmError, newId } from "@tandem/protocol";
+import { LlmError, newId } from "@tandem/protocol";
 import { z } from "zod";
 import { copiedCall } from "../session/allowed-call.ts";
 import type {
@@ -19,13 +19,15 @@ import { callsIn } from "../session/transcript-line.ts";
 import type { TranslatorInput } from "../session/translate/translator-input.ts";
 import { Translator } from "../session/translate/translator.ts";
 import { untoldAnswers } from "../session/untold-answers.ts";
-import { askModel, type ModelAnswer } from "./ask-model.ts";
+import { askModel, MAX_OUTPUT_TOKENS, type ModelAnswer } from "./ask-model.ts";
 import { causeOf, planLimitOf } from "./model-failure.ts";
 import { offeredTools } from "./offered-tools.ts";
 import { ToolRunner, type DescribeDenial, type RunBuiltinTool, type ToolAnswer, type ToolRequest } from "./run-tool.ts";
 import { sdkMessage } from "./sdk-message.ts";
 import { ModelFailure } from "./stream-model.ts";
+import { runSubagent } from "./run-subagent.ts";
 import { TranscriptLog } from "./transcript-log.ts";
+import { UsageTotals } from "./usage-totals.ts";
 
 export interface EmulatedParts {
   /** The Messages API that answers. */
@@ -37,7 +39,6 @@ export interface EmulatedParts {
 }
 
 type Sent = Parameters<Conversation["send"]>[0];
-type Totals = Record<string, { inputTokens: number; outputTokens: number; costUSD: number } & Record<string, number>>;
 
 const toolUse = z.object({
   type: z.literal("tool_use"),
@@ -46,13 +47,12 @@ const toolUse = z.object({
   input: z.record(z.string(), z.unknown()),
 });
 
-const MAX_OUTPUT_TOKENS = 32_000;
 const VERSION = "0.0.0-emulated";
 
 /**
  * A conversation without a process, for tests: a small agent loop that asks the Messages API and passes every call through the
  * same gate, and every message through the same translator, as a conversation with Claude Code. All calls of an answer
- * run at once. Subagents, workflow runs, compaction and background tasks need Claude Code.
+ * run at once, and subagents in the foreground. Workflow runs, compaction and background tasks need Claude Code.
  */
 class EmulatedConversation implements Conversation {
   readonly ready: Promise<void>;
@@ -65,7 +65,7 @@ class EmulatedConversation implements Conversation {
   readonly #tools: ToolRunner;
   readonly #translator: Translator;
   readonly #waiting: Sent[] = [];
-  readonly #totals: Totals = {};
+  readonly #totals = new UsageTotals();
   readonly #ranCall = Promise.withResolvers<void>();
   #options: TurnOptions;
   #turn: { abort: AbortController; ended: Promise<void> } | undefined;
@@ -85,6 +85,7 @@ class EmulatedConversation implements Conversation {
       names,
       runBuiltin: parts.runBuiltinTool,
       describeDenial: parts.describeDenial,
+      runSubagent: (call, signal) => this.#runSubagent(call, signal),
     });
     this.#translator = new Translator({
       newEventId: () => newId("event"),
@@ -293,10 +294,25 @@ class EmulatedConversation implements Conversation {
       },
       { signal, tell: (message) => this.#tell(message) },
     );
-    this.#count(answer);
+    this.#totals.count(answer);
     const { id, model, usage, content, stopReason } = answer;
     this.#transcript.add("assistant", { id, model, usage, content, stop_reason: stopReason });
     return answer;
+  }
+
+  #runSubagent(call: ToolRequest, signal: AbortSignal): Promise<string> {
+    return runSubagent(call, {
+      setup: this.#setup,
+      model: this.#options.model,
+      signal,
+      runTool: (own) => this.#tools.run(own, signal),
+      ask: async (request) => {
+        const answer = await askModel(this.#parts, request, { signal, tell: () => undefined });
+        this.#totals.count(answer);
+        return answer;
+      },
+      translate: (input) => this.#translate(input),
+    });
   }
 
   #report({ id }: ToolRequest, { content, isError, details, notes = [] }: ToolAnswer): void {
@@ -330,32 +346,9 @@ class EmulatedConversation implements Conversation {
       result: "",
       stop_reason: null,
       terminal_reason: "completed",
-      modelUsage: this.#totals,
+      modelUsage: this.#totals.byModel,
       ...result,
     });
-  }
-
-  #count({ model, usage }: ModelAnswer): void {
-    const total = (this.#totals[model] ??= {
-      inputTokens: 0,
-      outputTokens: 0,
-      cacheReadInputTokens: 0,
-      cacheCreationInputTokens: 0,
-      costUSD: 0,
-    });
-    const used = {
-      inputTokens: usage.input_tokens,
-      outputTokens: usage.output_tokens,
-      cacheReadTokens: usage.cache_read_input_tokens,
-      cacheWrite5mTokens: usage.cache_creation_input_tokens,
-      cacheWrite1hTokens: 0,
-      webSearches: 0,
-    };
-    total.inputTokens += used.inputTokens;
-    total.outputTokens += used.outputTokens;
-    total["cacheReadInputTokens"]! += used.cacheReadTokens;
-    total["cacheCreationInputTokens"]! += used.cacheWrite5mTokens;
-    total.costUSD += costOf(model, used)?.usd ?? 0;
   }
 
   #tell(message: { type: string } & Record<string, unknown>): void {

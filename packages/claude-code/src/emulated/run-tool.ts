@@ -21,9 +21,12 @@ export interface ToolAnswer {
   notes?: readonly string[];
 }
 
+/** Runs the subagent of an `Agent` call. Returns its report. */
+type RunSubagent = (call: ToolRequest, signal: AbortSignal) => Promise<string>;
+
 /** Runs Claude Code's built-in tools, or acts as if. `folder` is the session's. */
 export type RunBuiltinTool = (
-  call: ToolRequest & { folder: string; signal: AbortSignal },
+  call: ToolRequest & { folder: string; signal: AbortSignal; runSubagent: () => Promise<string> },
 ) => Promise<{ text: string; isError?: boolean; details?: unknown } | ToolAnswer>;
 
 /** The text of a denied call's result. Claude Code has its own text for tools that it does not have. */
@@ -46,15 +49,23 @@ export class ToolRunner {
   readonly #names: ToolNames;
   readonly #runBuiltin: RunBuiltinTool;
   readonly #describeDenial: DescribeDenial;
+  readonly #runSubagent: RunSubagent;
 
   constructor(
     setup: ConversationSetup,
-    parts: { gate: Gate; names: ToolNames; runBuiltin: RunBuiltinTool; describeDenial?: DescribeDenial | undefined },
+    parts: {
+      gate: Gate;
+      names: ToolNames;
+      runBuiltin: RunBuiltinTool;
+      runSubagent: RunSubagent;
+      describeDenial?: DescribeDenial | undefined;
+    },
   ) {
     this.#setup = setup;
     this.#gate = parts.gate;
     this.#names = parts.names;
     this.#runBuiltin = parts.runBuiltin;
+    this.#runSubagent = parts.runSubagent;
     this.#describeDenial = parts.describeDenial ?? ((_call, reason) => reason);
   }
 
@@ -87,7 +98,8 @@ export class ToolRunner {
             isError: false,
           };
         case "builtin": {
-          const running = this.#runBuiltin({ ...call, folder: this.#setup.folder, signal });
+          const runSubagent = () => this.#runSubagent(call, signal);
+          const running = this.#runBuiltin({ ...call, folder: this.#setup.folder, signal, runSubagent });
           const result = await Promise.race([running, untilAborted(signal)]);
           if ("content" in result) return result;
           const { text, isError = false, details } = result;

@@ -6,4 +6,4 @@ import type { SDKMessage } from "@anthropic-ai/claude-agent-sdk";
  * many; the recordings in `translate/recordings` have whole ones.
  */
 export const sdkMessage = (session: string, message: { type: string } & Record<string, unknown>): SDKMessage =>
-  ({ ...message, uuid: randomUUID(), session_id: session, parent_tool_use_id: null }) as unknown as SDKMessage;
+  ({ parent_tool_use_id: null, ...message, uuid: randomUUID(), session_id: session }) as unknown as SDKMessage;

@@ -14,10 +14,16 @@ import {
   type ModelRequest,
   type Reply,
 } from "@tandem/rehearsal";
+import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 
 type ModelStep = CassetteStepOf<"model">;
 type Call = CassetteStepOf<"call">;
+
+interface RecordedResult {
+  content: readonly CassetteBlock[];
+  isError: boolean;
+}
 
 /** A tool result as a request has it. */
 interface SentResult {
@@ -35,7 +41,8 @@ export class RecordedRun {
   readonly #calls: ReadonlyMap<string, Call>;
   readonly #sent = new Set<number>();
   readonly #started = new Set<string>();
-  readonly #requests: Map<string, SentResult>[] = [];
+  /** The tool results of the requests so far, by thread. */
+  readonly #requests = new Map<string | undefined, Map<string, SentResult>[]>();
   #received = 0;
   #streamed = 0;
   #changed = Promise.withResolvers<void>();
@@ -51,19 +58,15 @@ export class RecordedRun {
     return this.#changed.promise;
   }
 
-  /** How many requests the model got. */
-  get requests(): number {
-    return this.#requests.length;
-  }
-
-  /** The tool results that a request had, by call. */
-  resultsIn(request: number): ReadonlyMap<string, SentResult> | undefined {
-    return this.#requests[request];
+  /** The tool results that each request of a thread had, by call. */
+  requestsOf(thread: string | undefined): readonly ReadonlyMap<string, SentResult>[] {
+    return this.#requests.get(thread) ?? [];
   }
 
   /** The next request has a recorded answer. */
   get hasAnswer(): boolean {
-    return this.#requests.length < this.#models.length;
+    const requests = [...this.#requests.values()].reduce((sum, each) => sum + each.length, 0);
+    return requests < this.#models.length;
   }
 
   hasCall(call: string): boolean {
@@ -99,9 +102,11 @@ export class RecordedRun {
 
   /** A script of the rehearsal. More requests than recorded get no reply. */
   readonly script = async (request: ModelRequest): Promise<Reply | undefined> => {
-    const step = this.#models[this.#requests.length];
+    const thread = this.#threadOf(request);
+    const requests = this.#requests.get(thread) ?? [];
+    const step = this.#models.filter((each) => each.thread === thread)[requests.length];
     const results = request.toolResults.map(({ toolUseId, text, isError }) => [toolUseId, { text, isError }] as const);
-    this.#requests.push(new Map(results));
+    this.#requests.set(thread, [...requests, new Map(results)]);
     this.#streamed = 0;
     this.#notify();
     if (!step) return undefined;
@@ -110,7 +115,27 @@ export class RecordedRun {
     return replyOf(step, request);
   };
 
-  readonly runBuiltinTool: RunBuiltinTool = async ({ id }) => {
+  /** A subagent's request has its own calls, or at first the prompt of the call that started it. */
+  #threadOf({ messages, lastUserText }: ModelRequest): string | undefined {
+    const uses = messages.flatMap(({ role, content }) => (role === "assistant" ? content : []));
+    const last = uses.findLast(({ type, id }) => type === "tool_use" && this.#calls.has(String(id)));
+    if (last) return this.#calls.get(String(last["id"]))?.thread;
+    if (uses.length > 0) return undefined;
+    const threads = new Set(this.#models.flatMap(({ thread }) => thread ?? []));
+    return [...threads].find(
+      (thread) => !this.#requests.has(thread) && this.#calls.get(thread)?.input["prompt"] === lastUserText,
+    );
+  }
+
+  readonly runBuiltinTool: RunBuiltinTool = async ({ id, runSubagent }) => {
+    if (this.#models.some(({ thread }) => thread === id)) {
+      this.#started.add(id);
+      await runSubagent();
+    }
+    return this.#resultOf(id);
+  };
+
+  async #resultOf(id: string): Promise<RecordedResult> {
     this.#started.add(id);
     this.#notify();
     const call = this.#calls.get(id);
@@ -119,7 +144,25 @@ export class RecordedRun {
     await this.#until(() => this.#inputsBefore(call).every(({ step }) => this.#sent.has(step)));
     await this.#untilReceived(call.step);
     return { content: call.result.content, isError: call.result.is_error };
-  };
+  }
+
+  /** The tools of MCP servers that the run called, by server. */
+  get mcpTools(): ReadonlyMap<string, readonly Call[]> {
+    return Map.groupBy(
+      [...this.#calls.values()].filter(({ server }) => server !== undefined),
+      ({ server }) => server!,
+    );
+  }
+
+  /** An MCP server does not learn the model's id of a call, so that the next call with this input counts. */
+  async callMcpTool(server: string, tool: string, input: Record<string, unknown>): Promise<RecordedResult> {
+    const call = this.mcpTools
+      .get(server)
+      ?.find((each) => each.tool === tool && !this.#started.has(each.id) && isDeepStrictEqual(each.input, input));
+    if (!call)
+      return { content: [{ type: "text", text: `${tool} was not called so in the recorded run.` }], isError: true };
+    return this.#resultOf(call.id);
+  }
 
   readonly describeDenial: DescribeDenial = ({ id }, reason) => {
     const [block] = this.#calls.get(id)?.result?.content ?? [];

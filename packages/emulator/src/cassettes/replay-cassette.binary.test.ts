@@ -159,10 +159,11 @@ test("a session with parts that a replay cannot repeat is refused by name", asyn
   const session = await emulatedSession(emulator);
   await session.turn("Hello.");
   const cassette = await exported(emulator, session.id);
-  const steps = cassette.steps.map((step) => (step.kind === "model" ? { ...step, thread: "1" } : step));
+  const compaction = { type: "other" as const, event: "tandem.compaction" };
+  const steps = cassette.steps.map((step) => (step.kind === "input" ? { ...step, event: compaction } : step));
   await expect(replayCassette({ ...cassette, steps })).rejects.toMatchObject({
     code: "cassette_not_replayable",
-    message: "A replay cannot repeat: subagents.",
+    message: "A replay cannot repeat: a compaction.",
   });
   await expect(replayCassette(cassette, { mode: "real_tools" })).rejects.toMatchObject({
     message:

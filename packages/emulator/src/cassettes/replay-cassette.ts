@@ -8,6 +8,7 @@ import {
   type CassetteStep,
   type Divergence,
   type ReplayMode,
+  type ShownDivergence,
 } from "@tandem/protocol";
 import type { Script } from "@tandem/rehearsal";
 import { diffFolderBundles, diffHunks } from "@tandem/workspace";
@@ -37,13 +38,6 @@ export interface Replay {
   run: Cassette | null;
 }
 
-export interface ShownDivergence extends Divergence {
-  /** The steps as a diff: lines that begin with `-` (expected), `+` (actual), a space or `@@`. */
-  diff: string[];
-  /** Where the actual step comes from: the replay, or the events of the cassette itself. */
-  from: "replay" | "events";
-}
-
 const STALL_MS: Readonly<Record<ReplayMode, number>> = { recorded: 30_000, real_tools: 120_000 };
 const CONTEXT_LINES = 3;
 
@@ -66,14 +60,17 @@ export async function replayCassette(recorded: Cassette, options: ReplayOptions 
   if (edited) return end(null, edited, "events");
   await using stage = await openReplayStage(recorded, mode, script);
   const driver = new ReplayDriver(stage, recorded, { mode, stallMs, pastDivergence, signal });
-  const refused = await driver.drive();
+  const stopped = await driver.drive();
   signal?.throwIfAborted();
-  const run = await stage.engine.history.cassette(stage.session.id);
+  const produced = await stage.engine.history.cassette(stage.session.id);
+  // The stage saves the recorded rules after it creates the session, so that they do not count as those it began with.
+  const agent = { ...produced.header.agent, mcp_servers: recorded.header.agent.mcp_servers };
+  const run = { ...produced, header: { ...produced.header, agent, rules: recorded.header.rules } };
   const seen = mode === "recorded" ? { ...run, steps: withSentResults(run.steps, stage) } : run;
   const divergence = findDivergence(steps, seen.steps, { mode });
   return end(
     run,
-    earlier(refused, divergence) ?? (mode === "real_tools" ? await compareFolders(recorded, run) : undefined),
+    firstOf(steps, stopped, divergence) ?? (mode === "real_tools" ? await compareFolders(recorded, run) : undefined),
     "replay",
   );
 }
@@ -87,17 +84,26 @@ function refuse(recorded: Cassette, mode: ReplayMode): void {
   });
 }
 
-const earlier = (a: Divergence | undefined, b: Divergence | undefined): Divergence | undefined =>
-  a && b ? (a.step <= b.step ? a : b) : (a ?? b);
+/** A difference that stops the run cuts off its other threads, whose unfinished steps are no differences. */
+function firstOf(
+  steps: readonly CassetteStep[],
+  stopped: Divergence | undefined,
+  found: Divergence | undefined,
+): Divergence | undefined {
+  if (!stopped || !found) return stopped ?? found;
+  const [cause, later] = [stopped, found].map(({ step }) => steps[step - 1]?.thread);
+  return cause === later && found.step < stopped.step ? found : stopped;
+}
 
 /** Puts the results that the model really got into the steps, so that they are compared with the recorded ones. */
 function withSentResults(steps: readonly CassetteStep[], { run, folder }: ReplayStage): CassetteStep[] {
   const custom = new Set(steps.flatMap((step) => (step.kind === "call" && step.custom ? [step.id] : [])));
-  let request = -1;
+  const seen = new Map<string | undefined, number>();
   return steps.map((step) => {
     if (step.kind !== "model") return step;
-    request += 1;
-    const results = run.resultsIn(request);
+    const request = seen.get(step.thread) ?? 0;
+    seen.set(step.thread, request + 1);
+    const results = run.requestsOf(step.thread)[request];
     const added = step.added.map((entry) => {
       const got = entry.type === "tool_result" && !custom.has(entry.call) ? results?.get(entry.call) : undefined;
       if (entry.type !== "tool_result" || !got) return entry;

@@ -47,7 +47,7 @@ export class ReplayDriver {
     this.#options = options;
   }
 
-  /** Returns the input that the engine refused, if it did. */
+  /** Returns the first difference that ended the run early: a step, or an input that the engine refused. */
   async drive(): Promise<Divergence | undefined> {
     const { engine, session, folder } = this.#stage;
     const { mode, pastDivergence = false } = this.#options;
@@ -56,8 +56,8 @@ export class ReplayDriver {
     for (;;) {
       const changed = Promise.race([this.#changed.promise, this.#stage.run.changed]);
       const run = stepsOf(markFolder(this.#events, folder));
-      const isDivergent = findDivergence(this.#recorded, run, { mode, isRunning: true }) !== undefined;
-      if (isDivergent && !pastDivergence) return undefined;
+      const divergence = findDivergence(this.#recorded, run, { mode, isRunning: true });
+      if (divergence && !pastDivergence) return divergence;
       const next = inputs.findIndex(
         (input, index) => this.#mayPrecede(inputs.slice(0, index), input) && this.#isReady(input, run),
       );
@@ -125,10 +125,12 @@ export class ReplayDriver {
     return this.#options.mode === "real_tools" && [...earlier, input].every(({ event }) => "call" in event);
   }
 
-  #isReady({ step, event, during, after = [] }: Input, run: readonly CassetteStep[]): boolean {
+  #isReady({ step, thread, event, during, after = [] }: Input, whole: readonly CassetteStep[]): boolean {
     const { run: recorded } = this.#stage;
     const isReal = this.#options.mode === "real_tools";
-    const before = this.#recorded.slice(0, step - 1);
+    const run = whole.filter((each) => each.thread === thread);
+    const before = this.#recorded.slice(0, step - 1).filter((each) => each.thread === thread);
+    const requests = recorded.requestsOf(thread).length;
     const count = (steps: readonly CassetteStep[], kind: CassetteStep["kind"]) =>
       steps.filter((each) => each.kind === kind && !("waiting_for" in each && each.waiting_for)).length;
     if (during === undefined) return count(run, "idle") >= count(before, "idle");
@@ -138,12 +140,12 @@ export class ReplayDriver {
     const isAfter = after.every((id) => calls.get(id)?.result);
     switch (event.type) {
       case "user.message":
-        return during === "answer" ? recorded.requests >= models : isAnswered;
+        return during === "answer" ? requests >= models : isAnswered;
       case "user.tool_confirmation":
       case "user.custom_tool_result":
         return this.#waitingCall(event.call) !== undefined && (isReal || isAfter);
       case "user.interrupt": {
-        if (during === "answer") return recorded.requests >= models && recorded.streamed >= this.#textBefore(step);
+        if (during === "answer") return requests >= models && recorded.streamed >= this.#textBefore(step);
         const cut = this.#recorded.flatMap((each) =>
           each.kind === "call" &&
           each.step > step &&

@@ -1,22 +1,26 @@
 import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openConversation } from "@tandem/claude-code";
+import { openConversation, type HostServer } from "@tandem/claude-code";
 import { emulatedConversations } from "@tandem/claude-code/emulated";
 import {
   SESSION_METADATA,
   unmarkFolder,
   type AgentCreateParams,
   type Cassette,
+  type McpServer,
   type ReplayMode,
   type Session,
+  type ThreadAgent,
 } from "@tandem/protocol";
 import { always, startRehearsal, when, type ModelRequest, type Reply, type Script } from "@tandem/rehearsal";
 import { createEngine, MovableClock, type Engine } from "@tandem/sessions";
 import { openStore } from "@tandem/storage";
 import { restoreFolderBundle } from "@tandem/workspace";
+import { z } from "zod";
 import { builtinTools } from "../builtin-tools.ts";
 import { engineSettings, KEY } from "../engine-settings.ts";
+import { startRecordedMcpServer } from "./recorded-mcp-server.ts";
 import { RecordedRun } from "./recorded-run.ts";
 
 /** An engine of its own for one replay, with the recorded agent, rules and folder, and a session that waits for input. */
@@ -78,12 +82,16 @@ export async function openReplayStage(recorded: Cassette, mode: ReplayMode, scri
     // Without a process, a session that bypasses permissions can do no harm, also for root.
     ...(!claudeCode && { hostVariables: { ...settings.hostVariables, IS_SANDBOX: "1" } }),
     recovery: "stop",
+    // A recorded call may wait for an input of a person.
+    mcpTimeout: MCP_TIMEOUT_MS,
+    hostServers: async () => hostServers(run, header),
     models: async () => modelsOf(cassette),
     rules: header.rules.flatMap(({ scope, source: _source, ...rule }) => (scope === "project" ? [rule] : [])),
   });
   await engine.start();
   parts.defer(() => engine.stop(0));
-  const session = await createSession(engine, cassette);
+  const servers = await startServers(parts, run, header);
+  const session = await createSession(engine, cassette, servers);
   const owned = parts.move();
   return { engine, session, folder, run, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
@@ -96,9 +104,55 @@ function continued(run: RecordedRun, script: Script): Script {
   return [always(when(() => run.hasAnswer, recorded)), ...script];
 }
 
-async function createSession(engine: Engine, { header }: Cassette): Promise<Session> {
+const MCP_TIMEOUT_MS = 10 * 60 * 1_000;
+
+/** The agent's MCP servers, with recorded results and addresses of this machine. */
+async function startServers(
+  parts: AsyncDisposableStack,
+  run: RecordedRun,
+  { agent }: Cassette["header"],
+): Promise<McpServer[]> {
+  const { mcpTools } = run;
+  return await Promise.all(
+    agent.mcp_servers.map(async (server) => {
+      const names = [...new Set(mcpTools.get(server.name)?.map(({ tool }) => tool))];
+      const call = (tool: string, input: Record<string, unknown>) => run.callMcpTool(server.name, tool, input);
+      const { url } = parts.use(await startRecordedMcpServer({ names, call }));
+      return { ...server, url: `${url}/mcp` };
+    }),
+  );
+}
+
+/** Servers that the session had without its agent, such as those of its context or of a client. */
+function hostServers(run: RecordedRun, { agent }: Cassette["header"]): HostServer[] {
+  const own = new Set(agent.mcp_servers.map(({ name }) => name));
+  return [...run.mcpTools]
+    .filter(([name]) => !own.has(name))
+    .map(([name, calls]) => ({
+      name,
+      timeoutMs: MCP_TIMEOUT_MS,
+      tools: [...Map.groupBy(calls, ({ tool }) => tool)].map(([tool, ofTool]) => ({
+        name: tool,
+        description: "",
+        inputSchema: { type: "object" },
+        readOnly: ofTool.some(({ permission, verdict }) => permission === "allow" && !GRANTS.has(verdict?.by ?? "")),
+        async run(input: unknown) {
+          const { content, isError } = await run.callMcpTool(name, tool, inputObject.parse(input));
+          return { text: content.map(({ text }) => (typeof text === "string" ? text : "")).join("\n\n"), isError };
+        },
+      })),
+    }));
+}
+
+/** Decisions that allow a call of a tool with effects, too. */
+const GRANTS: ReadonlySet<string> = new Set(["rule", "mode", "grant"]);
+const inputObject = z.record(z.string(), z.unknown());
+
+async function createSession(engine: Engine, { header }: Cassette, servers: McpServer[]): Promise<Session> {
   const { name, description, model, system, tools } = header.agent;
-  const agent = await engine.agents.create({ name, description, model, system, tools: paramsOf(tools) });
+  const multiagent = await createRoster(engine, header.agent, servers);
+  const own = { name, description, model, system, tools, mcp_servers: servers };
+  const agent = await engine.agents.create({ ...own, ...(multiagent && { multiagent }) });
   const session = await engine.sessions.create({
     agent: agent.id,
     environment_id: "env_local",
@@ -112,20 +166,55 @@ async function createSession(engine: Engine, { header }: Cassette): Promise<Sess
   return session;
 }
 
-type ToolParams = NonNullable<AgentCreateParams["tools"]>;
+/** The agents that the session's agent may call. */
+async function createRoster(
+  engine: Engine,
+  { multiagent, name: self }: Cassette["header"]["agent"],
+  servers: readonly McpServer[],
+): Promise<AgentCreateParams["multiagent"]> {
+  if (!multiagent) return undefined;
+  const create = (agents: readonly ThreadAgent[]) =>
+    Promise.all(
+      agents.map(async ({ name, description, model, system, tools, mcp_servers: own }) => {
+        if (name === self) return { type: "self" as const };
+        const reached = own.map((server) => servers.find((each) => each.name === server.name) ?? server);
+        return (await engine.agents.create({ name, description, model, system, tools, mcp_servers: reached })).id;
+      }),
+    );
+  if (multiagent.type === "coordinator") return { type: multiagent.type, agents: await create(multiagent.agents) };
+  const { subagents } = multiagent;
+  return {
+    type: multiagent.type,
+    subagents:
+      subagents.type === "enabled"
+        ? { ...subagents, predefined_agents: await create(subagents.predefined_agents) }
+        : subagents,
+    workflows: { type: "disabled" },
+  };
+}
 
-const paramsOf = (tools: Cassette["header"]["agent"]["tools"]): ToolParams =>
-  tools.filter(({ type }) => type !== "mcp_toolset");
-
-/** The agent's model, and those of single messages. */
+/** The agent's model, those of its subagents, and those of single messages. */
 function modelsOf({ header, steps }: Cassette): { id: string; name: string; aliases: string[] }[] {
   const asked = steps.flatMap((step) =>
     step.kind === "input" && step.event.type === "user.message" && step.event.model ? [step.event.model] : [],
   );
   const settings = header.settings[SESSION_METADATA.model];
-  return [...new Set([header.agent.model.id, ...asked, ...(settings ? [settings] : [])])].map((id) => ({
+  return [
+    ...new Set([
+      header.agent.model.id,
+      ...rosterOf(header.agent).map(({ model }) => model.id),
+      ...asked,
+      ...(settings ? [settings] : []),
+    ]),
+  ].map((id) => ({
     id,
     name: id,
     aliases: [],
   }));
+}
+
+function rosterOf({ multiagent }: Cassette["header"]["agent"]): ThreadAgent[] {
+  if (!multiagent) return [];
+  if (multiagent.type === "coordinator") return multiagent.agents;
+  return multiagent.subagents.type === "enabled" ? multiagent.subagents.predefined_agents : [];
 }

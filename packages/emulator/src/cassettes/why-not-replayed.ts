@@ -13,11 +13,18 @@ const EVENTS: Readonly<Record<string, string>> = {
   "tandem.imported": "an imported conversation",
 };
 
+/** Claude Code's answer to a call that does not wait for its subagent. */
+const IN_BACKGROUND = "Async agent launched";
+
 /** The parts of a session that a replay cannot repeat; empty if there are none. */
-export function whyNotReplayed({ header, steps, folder }: Cassette, mode: ReplayMode): string[] {
-  const found = steps.flatMap((step, index) => [...inStep(step, mode), ...inOrder(steps[index - 1], step)]);
-  if (header.agent.multiagent !== null && steps.some(({ thread }) => thread !== undefined)) found.push("subagents");
-  if (header.agent.mcp_servers.length > 0) found.push("MCP servers");
+export function whyNotReplayed({ steps, folder }: Cassette, mode: ReplayMode): string[] {
+  const found = steps.flatMap((step) => inStep(step, mode));
+  for (const thread of new Set(steps.map((step) => step.thread))) {
+    const own = steps.filter((step) => step.thread === thread);
+    found.push(...own.flatMap((step, index) => inOrder(own[index - 1], step)));
+    const call = steps.find((step) => step.kind === "call" && step.id === thread);
+    if (thread !== undefined && !call) found.push("a subagent that was continued, or that a workflow run started");
+  }
   if (mode === "real_tools" && folder.type === "left_out")
     found.push(`real tools without the folder (${folder.reason})`);
   return [...new Set(found)];
@@ -32,11 +39,13 @@ function inOrder(before: CassetteStep | undefined, step: CassetteStep): string[]
 }
 
 function inStep(step: CassetteStep, mode: ReplayMode): string[] {
-  if (step.thread !== undefined) return ["subagents"];
   if (step.kind === "input" && step.event.type === "other") return [EVENTS[step.event.event] ?? step.event.event];
   if (step.kind !== "call") return [];
-  if (step.server !== undefined) return ["tools of MCP servers"];
   if (step.tool === "Workflow") return ["workflow runs"];
+  if (step.tool === "SendMessage") return ["a message to a subagent"];
+  if (step.tool === "Agent" && JSON.stringify(step.result?.content).includes(IN_BACKGROUND)) {
+    return ["a subagent in the background"];
+  }
   const interrupted = step.result?.interrupted;
   if (interrupted !== undefined && interrupted !== "interrupt") return ["a turn whose process ended"];
   // Without its skills and background tasks, Claude Code would answer otherwise.

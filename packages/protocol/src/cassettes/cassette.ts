@@ -29,7 +29,10 @@ export const FOLDER_MARK = "<session-folder>";
 const block = z.looseObject({ type: z.string() });
 export type CassetteBlock = z.infer<typeof block>;
 
-const thread = z.string().optional().describe("The number of a subagent's thread; absent on the primary thread.");
+const thread = z
+  .string()
+  .optional()
+  .describe("The call that started the subagent, or a number; absent on the primary thread.");
 
 const place = {
   step: z.int().min(1),

@@ -21,6 +21,21 @@ export function findDivergence(
   run: readonly CassetteStep[],
   { mode, isRunning = false }: Comparison,
 ): Divergence | undefined {
+  if (!isRunning) return findInOrder(recorded, run, { mode });
+  // Subagents run side by side: each has got as far as it has.
+  const threads = new Set(run.map(({ thread }) => thread));
+  const found = [...threads].flatMap((thread) => {
+    const [left, right] = [recorded, run].map((steps) => steps.filter((step) => step.thread === thread));
+    return findInOrder(left!, right!, { mode, isRunning }) ?? [];
+  });
+  return found.toSorted((a, b) => a.step - b.step)[0];
+}
+
+function findInOrder(
+  recorded: readonly CassetteStep[],
+  run: readonly CassetteStep[],
+  { mode, isRunning = false }: Comparison,
+): Divergence | undefined {
   // A running session may wait for inputs that come next, whose place is before the calls of their answer.
   const isCompared = (step: CassetteStep): boolean => !isRunning || (step.kind !== "input" && !isWaiting(step));
   const expected = recorded.filter(isCompared);

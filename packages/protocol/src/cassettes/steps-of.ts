@@ -10,7 +10,8 @@ type UseEvent = EventOf<"agent.tool_use" | "agent.mcp_tool_use" | "agent.custom_
 
 /**
  * The steps of a session, from its event log. Calls of one answer come in the answer's order, whichever ended first. Inputs
- * that arrived meanwhile come before them: first approvals and other answers, in the order of their calls.
+ * that arrived meanwhile come before them: first approvals and other answers, in the order of their calls. The steps of
+ * subagents follow the calls that started them, in the order of the calls.
  */
 export function stepsOf(events: readonly LoggedEvent[]): CassetteStep[] {
   const reader = new StepReader();
@@ -29,15 +30,19 @@ interface Round {
 }
 
 interface ThreadState {
+  /** The call that started it; a number if no call did. Undefined on the primary thread. */
   name: string | undefined;
+  steps: Step[];
   round: Round | undefined;
   /** What the next request adds. */
   added: CassetteAdded[];
 }
 
 class StepReader {
-  readonly #steps: Step[] = [];
-  readonly #threads = new Map<string | null, ThreadState>();
+  readonly #primary: ThreadState = { name: undefined, steps: [], round: undefined, added: [] };
+  readonly #threads = new Map<string | null, ThreadState>([[null, this.#primary]]);
+  /** Model requests by the ids of their start events. Those of subagents may end after later steps. */
+  readonly #rounds = new Map<string, Round>();
   /** Calls by the ids of their events. */
   readonly #calls = new Map<string, Omit<Call, "step">>();
   #usd = 0;
@@ -50,9 +55,14 @@ class StepReader {
     if (input) return this.#input(thread, seq, input);
     switch (event.type) {
       case "span.model_request_start":
-        return this.#startRequest(thread, seq);
+        return this.#startRequest(thread, seq, event.id);
       case "span.model_request_end":
-        return this.#endRequest(thread, event);
+        return this.#endRequest(event);
+      case "agent.thread_message_sent":
+        return this.#nameThread(thread, event);
+      case "agent.thread_message_received":
+        if (id !== null) thread.added.push({ type: "message", content: event.content });
+        return;
       case "agent.message":
         thread.round?.blocks.push(...event.content);
         if (event.tandem?.interrupted && thread.round) thread.round.isInterrupted = true;
@@ -90,17 +100,23 @@ class StepReader {
         return this.#idle(thread, seq, event);
       case "session.status_terminated":
         this.#flush(thread);
-        this.#steps.push({ kind: "idle", seq, stop_reason: "terminated", usd: inMicros(this.#usd) });
+        thread.steps.push({ kind: "idle", seq, stop_reason: "terminated", usd: inMicros(this.#usd) });
         return;
       default:
     }
   }
 
   end(): Step[] {
-    for (const thread of this.#threads.values()) this.#flush(thread);
+    const { steps } = this.#primary;
+    this.#flush(this.#primary);
+    // Threads that no call of a known thread started.
+    for (const thread of this.#threads.values()) {
+      this.#flush(thread);
+      if (thread !== this.#primary) steps.push(...thread.steps.splice(0));
+    }
     const { seq, calls = [] } = this.#waiting ?? {};
     if (seq !== undefined) {
-      this.#steps.push({
+      steps.push({
         kind: "idle",
         seq,
         stop_reason: "requires_action",
@@ -108,17 +124,28 @@ class StepReader {
         usd: inMicros(this.#usd),
       });
     }
-    return this.#steps;
+    return steps;
   }
 
   #threadOf(id: string | null): ThreadState {
     let thread = this.#threads.get(id);
     if (!thread) {
-      const name = id === null ? undefined : String([...this.#threads.keys()].filter((key) => key !== null).length + 1);
-      thread = { name, round: undefined, added: [] };
+      thread = { name: String(this.#threads.size), steps: [], round: undefined, added: [] };
       this.#threads.set(id, thread);
     }
     return thread;
+  }
+
+  /** A subagent gets its first message: the prompt of the call that started it. */
+  #nameThread(caller: ThreadState, { to_session_thread_id: to, content }: EventOf<"agent.thread_message_sent">): void {
+    if (this.#threads.has(to)) return;
+    const taken = new Set([...this.#threads.values()].map(({ name }) => name));
+    const [block] = content;
+    const prompt = block && "text" in block ? block.text : undefined;
+    const call = caller.round?.calls.find(
+      ({ id, tool, input }) => tool === "Agent" && input["prompt"] === prompt && !taken.has(id),
+    );
+    if (call) this.#threads.set(to, { name: call.id, steps: [], round: undefined, added: [] });
   }
 
   #input(thread: ThreadState, seq: number, event: CassetteInput): void {
@@ -130,7 +157,7 @@ class StepReader {
       const after = round.calls.flatMap(({ id, result }) => (result ? [id] : []));
       round.inputs.push({ ...step, during: isAnswering ? "answer" : "calls", ...(after.length > 0 && { after }) });
     } else {
-      this.#steps.push(step);
+      thread.steps.push(step);
     }
     if (event.type === "user.message") thread.added.push({ type: "message", content: event.content });
     if (event.type === "system.message") thread.added.push({ type: "system", content: event.content });
@@ -141,7 +168,7 @@ class StepReader {
     if (event.type !== "user.interrupt") this.#waiting = undefined;
   }
 
-  #startRequest(thread: ThreadState, seq: number): void {
+  #startRequest(thread: ThreadState, seq: number, id: string): void {
     const order = thread.round?.calls.map(({ id }) => id) ?? [];
     this.#flush(thread);
     const results = thread.added.flatMap((entry) => (entry.type === "tool_result" ? [entry] : []));
@@ -155,13 +182,17 @@ class StepReader {
       blocks: [],
       isInterrupted: false,
     };
+    this.#rounds.set(id, thread.round);
   }
 
-  #endRequest(
-    { round }: ThreadState,
-    { is_error: failed, model_usage: usage, tandem }: EventOf<"span.model_request_end">,
-  ) {
+  #endRequest({
+    is_error: failed,
+    model_usage: usage,
+    model_request_start_id: start,
+    tandem,
+  }: EventOf<"span.model_request_end">) {
     this.#usd += tandem.usd ?? 0;
+    const round = this.#rounds.get(start);
     if (!round) return;
     const content = round.blocks;
     if (round.isInterrupted) {
@@ -204,7 +235,7 @@ class StepReader {
       result: null,
     };
     this.#calls.set(event.id, call);
-    if (!thread.round) return void this.#steps.push(call);
+    if (!thread.round) return void thread.steps.push(call);
     thread.round.calls.push(call);
     thread.round.blocks.push({ type: "tool_use", id, name, ...server, input });
   }
@@ -231,7 +262,7 @@ class StepReader {
     if (reason.type === "refusal" && round?.model.answer?.type === "message")
       round.model.answer.stop_reason = "refusal";
     this.#flush(thread);
-    this.#steps.push({
+    thread.steps.push({
       kind: "idle",
       seq,
       stop_reason: reason.type,
@@ -247,7 +278,11 @@ class StepReader {
     const order = round.calls.map(({ id }) => id);
     const [answers, others] = [round.inputs.filter(isAnswer), round.inputs.filter((input) => !isAnswer(input))];
     answers.sort((a, b) => order.indexOf(a.event.call) - order.indexOf(b.event.call));
-    this.#steps.push(round.model, ...answers, ...others, ...round.calls);
+    thread.steps.push(round.model, ...answers, ...others, ...round.calls);
+    for (const child of order.flatMap((id) => [...this.#threads.values()].filter(({ name }) => name === id))) {
+      this.#flush(child);
+      thread.steps.push(...child.steps.splice(0));
+    }
   }
 }
 
