@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Dialect } from "./dialects/dialect.ts";
 import { composeMessage, newId } from "./dialects/compose-message.ts";
 import type { ModelRequest } from "./received-request.ts";
-import type { BrokenReply, MessageReply, Reply } from "./reply.ts";
+import type { BrokenReply, MessageReply, RawReply, Reply } from "./reply.ts";
 import { text } from "./reply.ts";
 
 interface Delivery {
@@ -28,15 +28,34 @@ export async function deliver(reply: Reply, delivery: Delivery): Promise<void> {
       return;
     }
     case "raw":
-      delivery.response.writeHead(reply.status, reply.headers);
-      if (reply.stall) await write(delivery.response, reply.body);
-      else delivery.response.end(reply.body);
+      await deliverRaw(reply, delivery);
       return;
     case "stall":
     case "cut":
     case "malformed":
     case "stream_error":
       await deliverBroken(reply, delivery);
+  }
+}
+
+async function deliverRaw(
+  { status, headers, body, stall }: RawReply,
+  { response, signal, cut }: Delivery,
+): Promise<void> {
+  response.writeHead(status, headers);
+  if (typeof body === "string") {
+    if (stall) await write(response, body);
+    else response.end(body);
+    return;
+  }
+  try {
+    for await (const piece of body) {
+      if (signal.aborted) return;
+      response.write(piece);
+    }
+    response.end();
+  } catch {
+    cut();
   }
 }
 

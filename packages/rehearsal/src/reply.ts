@@ -25,12 +25,13 @@ export interface BrokenReply {
   readonly error?: { readonly type: string; readonly message: string };
 }
 
-/** Raw bytes, for replaying a recording. */
+/** Raw bytes, for replaying a recording or passing on the answer of a real model. */
 export interface RawReply {
   readonly type: "raw";
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  /** Pieces are passed on as they arrive. If they break off, so does the connection. */
+  readonly body: string | AsyncIterable<Uint8Array>;
   /** Keep the connection open after the last byte, as when the recording's caller closed it. */
   readonly stall?: boolean;
 }
@@ -115,6 +116,6 @@ export function slowly(reply: MessageReply, pace: Pace): MessageReply {
   return { ...reply, options: { ...reply.options, pace } };
 }
 
-export function raw(status: number, headers: Readonly<Record<string, string>>, body: string): RawReply {
+export function raw(status: number, headers: Readonly<Record<string, string>>, body: RawReply["body"]): RawReply {
   return { type: "raw", status, headers, body };
 }

@@ -61,3 +61,20 @@ test("a fork changes one message, result or approval and continues with the reco
   });
   await expect(forkCassette(cassette, { step: 99, prompt: "No." })).rejects.toMatchObject({ code: "usage" });
 });
+
+test("a fork with another rule replays identically, and a rule that changes earlier steps is refused", async () => {
+  const cassette = await recordedSession();
+  const stepOf = (id: string) => cassette.steps.find((step) => step.kind === "call" && step.id === id)!.step;
+  const rule = { tool: "Bash", pattern: "two", action: "deny" as const };
+  const denied = await forkCassette(cassette, { step: stepOf("toolu_2"), rule });
+  expect(results(denied)[0]).toContain("ran one");
+  expect(results(denied)[1]).not.toContain("ran two");
+  expect(denied.header.rules).toEqual([{ ...rule, scope: "session", source: "fork" }]);
+  expect((await replayCassette(denied)).divergence).toBeUndefined();
+
+  const wide = { tool: "Bash", action: "deny" as const };
+  await expect(forkCassette(cassette, { step: stepOf("toolu_2"), rule: wide })).rejects.toMatchObject({
+    message: expect.stringMatching(/^The rule changes step \d+, before step /),
+  });
+  await expect(forkCassette(cassette, { step: 1 })).rejects.toMatchObject({ message: "The fork changes nothing." });
+});

@@ -1,12 +1,16 @@
 import {
+  findDivergence,
   resultChecksum,
   TandemError,
   type Cassette,
   type CassetteBlock,
   type CassetteStep,
+  type MessagesProxy,
   type ReplayMode,
+  type Rule,
 } from "@tandem/protocol";
 import { loadScript, type Script } from "@tandem/rehearsal";
+import { liveScript } from "./live-script.ts";
 import { replayCassette } from "./replay-cassette.ts";
 
 /** What another run does differently in one step. */
@@ -21,6 +25,8 @@ export interface ForkChange {
   result?: string | undefined;
   /** The answer to an approval; the step is the answer or its call. */
   approval?: "allow" | "deny" | undefined;
+  /** A rule that the session begins with. It must not change a step before this one. */
+  rule?: Rule | undefined;
 }
 
 export interface ForkOptions {
@@ -28,6 +34,8 @@ export interface ForkOptions {
   mode?: ReplayMode;
   /** The model's answers after the step, or the path of their file. Default: the recorded ones, as far as they fit. */
   script?: Script | string;
+  /** A real model answers after the step. It needs real tools. */
+  live?: MessagesProxy | undefined;
   signal?: AbortSignal;
 }
 
@@ -35,30 +43,52 @@ export interface ForkOptions {
 export async function forkCassette(
   recorded: Cassette,
   change: ForkChange,
-  { mode = "recorded", script: given, signal }: ForkOptions = {},
+  { mode = "recorded", script: given, live, signal }: ForkOptions = {},
 ): Promise<Cassette> {
+  if (live && mode === "recorded") {
+    throw refused("A live model needs real tools: recorded ones have no result for other calls.", "Add --real-tools.");
+  }
+  if (live && given !== undefined)
+    throw refused("Either a script or a live model answers.", "Leave out --script or --live.");
   if (mode === "real_tools" && change.result !== undefined) {
     throw refused("The result of a real tool cannot be replaced.", "Leave out --real-tools or --result.");
   }
-  const script = typeof given === "string" ? await loadScript(given) : given;
-  const changed = changeStep(recorded.steps, change);
+  const script = live ? liveScript(live, signal) : typeof given === "string" ? await loadScript(given) : given;
+  const changed = changeStep(recorded.steps, change, script !== undefined);
   const steps = script ? changed.slice(0, endOfRound(changed, change.step)) : changed;
+  const { rule } = change;
+  const rules = [...recorded.header.rules, ...(rule ? [{ ...rule, scope: "session" as const, source: "fork" }] : [])];
   const { run } = await replayCassette(
-    { ...recorded, steps, events: [] },
+    { ...recorded, header: { ...recorded.header, rules }, steps, events: [] },
     { mode, pastDivergence: true, ...(script && { script }), ...(signal && { signal }) },
   );
   if (!run) throw new Error("A fork without events was compared with events.");
+  const first = rule && findDivergence(steps.map(withoutVerdict), run.steps.map(withoutVerdict), { mode });
+  // An approval comes before its call, in the round of the same answer.
+  if (first && first.step < startOfRound(steps, change.step)) {
+    throw refused(
+      `The rule changes step ${first.step}, before step ${change.step}.`,
+      `Give --step ${first.step}, or a narrower rule.`,
+    );
+  }
   if (mode === "real_tools") return run;
   const reason = "Recorded tools change no files; a fork with real tools has the folder.";
   return { ...run, folder: { type: "left_out", reason } };
 }
 
-function changeStep(steps: readonly CassetteStep[], change: ForkChange): CassetteStep[] {
-  const { prompt, model, result, approval } = change;
+/** A rule may be the reason for a decision that stays the same. */
+const withoutVerdict = (step: CassetteStep): CassetteStep =>
+  step.kind === "call" ? { ...step, verdict: undefined } : step;
+
+function changeStep(steps: readonly CassetteStep[], change: ForkChange, hasAnswers: boolean): CassetteStep[] {
+  const { prompt, model, result, approval, rule } = change;
   const target = steps[change.step - 1];
   if (!target) throw refused(`There is no step ${change.step}.`, `Give a step from 1 to ${steps.length}.`);
-  if ([prompt, model, result, approval].every((each) => each === undefined)) {
-    throw refused("The fork changes nothing.", "Give --prompt, --model, --result, --allow or --deny.");
+  if (!hasAnswers && [prompt, model, result, approval, rule].every((each) => each === undefined)) {
+    throw refused(
+      "The fork changes nothing.",
+      "Give --prompt, --model, --result, --rule, --allow, --deny or --script.",
+    );
   }
   let next = [...steps];
   if (prompt !== undefined || model !== undefined) next = changeMessage(next, target, change);
@@ -130,8 +160,15 @@ function callOf(step: CassetteStep): string | undefined {
   return step.kind === "input" && "call" in step.event ? step.event.call : undefined;
 }
 
+/** The answer of the model that has the step, or the step itself between turns. */
+function startOfRound(steps: readonly CassetteStep[], step: number): number {
+  const before = steps.slice(0, step).findLast(({ kind }) => kind === "model" || kind === "idle");
+  return before?.kind === "model" ? before.step : step;
+}
+
 /** The number of steps up to the last call and input beside the changed step. A script continues after them. */
 function endOfRound(steps: readonly CassetteStep[], step: number): number {
+  if (steps[step - 1]?.kind === "model") return step - 1;
   const end = steps.findIndex((each, index) => index >= step && (each.kind === "model" || each.kind === "idle"));
   return end === -1 ? steps.length : end;
 }

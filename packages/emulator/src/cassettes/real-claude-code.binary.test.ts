@@ -1,9 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { reply, text, thinking, toolUse } from "@tandem/rehearsal";
+import type { MessagesProxy } from "@tandem/protocol";
+import { reply, startRehearsal, text, thinking, toolUse } from "@tandem/rehearsal";
 import { expect, test } from "vitest";
 import { startEmulator } from "../start-emulator.ts";
 import { emulatedSession } from "../testing/emulated-session.ts";
+import { forkCassette } from "./fork-cassette.ts";
 import { replayCassette } from "./replay-cassette.ts";
 import { answeredTurn, ASKING, CUSTOM, exported, QUESTION } from "./testing/recorded-sessions.ts";
 
@@ -51,4 +53,39 @@ test("a session of Claude Code replays identically without a process and with re
   const real = await replayCassette(cassette, { mode: "real_tools" });
   expect(real.divergence).toBeUndefined();
   expect(real.run?.folder).toMatchObject({ after: cassette.folder.type === "bundle" ? cassette.folder.after : {} });
+});
+
+test("a fork asks a live model after the step, with real tools and the recorded steps before it", async () => {
+  await using emulator = await startEmulator({
+    claudeCode: true,
+    script: [toolUse("Bash", { command: "echo one > notes.txt" }, { id: "toolu_1" }), text("Done.")],
+  });
+  const session = await emulatedSession(emulator);
+  await session.turn("Write a note.");
+  const cassette = await exported(emulator, session.id);
+
+  await using live = await startRehearsal([toolUse("Bash", { command: "cat notes.txt" }), text("It says one.")]);
+  const proxy: MessagesProxy = {
+    async send({ body, headers, signal }) {
+      const given = { ...headers, "content-type": "application/json" };
+      const request = { method: "POST", headers: given, body: new Uint8Array(body), signal };
+      const response = await fetch(`${live.url}/v1/messages`, request);
+      const type = response.headers.get("content-type") ?? "";
+      return {
+        status: response.status,
+        headers: { "content-type": type },
+        body: response.body!,
+        usage: () => undefined,
+      };
+    },
+  };
+  const step = cassette.steps.findLast(({ kind }) => kind === "model")!.step;
+  const fork = await forkCassette(cassette, { step }, { mode: "real_tools", live: proxy });
+  expect(live.modelRequests[0]?.toolResults).toMatchObject([{ toolUseId: "toolu_1" }]);
+  const calls = fork.steps.flatMap((each) => (each.kind === "call" ? [JSON.stringify(each.result?.content)] : []));
+  expect(calls).toHaveLength(2);
+  expect(calls[1]).toContain("one");
+  expect(JSON.stringify(fork.steps)).toContain("It says one.");
+  expect((await replayCassette(fork)).divergence).toBeUndefined();
+  await expect(forkCassette(cassette, { step }, { live: proxy })).rejects.toMatchObject({ code: "usage" });
 });
