@@ -9,7 +9,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["state", "ui"],
   ["chart", "diff", "prompt", "tool"],
   ["settings"],
-  ["changes", "context", "export", "home", "inbox"],
+  ["cassettes", "changes", "context", "export", "home", "inbox"],
   ["demo"],
   ["session", "shell"],
   ["router.tsx"],

@@ -39,6 +39,11 @@ const compare = createRoute({
     ...(typeof search["b"] === "string" && { b: search["b"] }),
   }),
 });
+const cassettes = createRoute({
+  getParentRoute: () => root,
+  path: "/cassettes",
+  component: lazyRouteComponent(() => import("./cassettes/report-page.tsx"), "ReportPage"),
+});
 const context = createRoute({
   getParentRoute: () => root,
   path: "/context/$",
@@ -52,7 +57,7 @@ const settings = createRoute({
 });
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, session, inbox, compare, context, settings]),
+  routeTree: root.addChildren([home, session, inbox, compare, cassettes, context, settings]),
   defaultPreload: "intent",
   defaultErrorComponent: ErrorPage,
   scrollRestoration: false,

@@ -1,34 +1,21 @@
-import type { Cassette } from "@tandem/protocol";
+import type { Cassette, ComparisonReport, RunSummary } from "@tandem/protocol";
 
-/** One session as people compare it with another. */
-export interface RunSummary {
-  model: string;
-  /** The text of each turn's last answer. */
-  answers: string[];
-  /** The calls in order: tool and input. */
-  tools: string[];
-  approvals: number;
-  usd: number;
-  tokens: number;
-  /** From the first to the last event. Null without dates. */
-  duration_ms: number | null;
-}
-
-export interface CassetteComparison {
-  a: RunSummary;
-  b: RunSummary;
-  /** The fields that differ. */
-  different: (keyof RunSummary | "files")[];
-  /** How the files after B differ from those after A, as a patch. Null if a cassette has no folder. */
-  files: string | null;
-}
-
-export async function compareCassettes(a: Cassette, b: Cassette): Promise<CassetteComparison> {
+export async function compareCassettes(
+  a: Cassette,
+  b: Cassette,
+  names: ComparisonReport["names"],
+): Promise<ComparisonReport> {
   const sides = { a: summariseRun(a), b: summariseRun(b) };
   const files = await compareFiles(a, b);
   const fields = ["model", "answers", "tools", "approvals", "usd", "tokens"] as const;
   const different = fields.filter((field) => JSON.stringify(sides.a[field]) !== JSON.stringify(sides.b[field]));
-  return { ...sides, different: [...different, ...(files ? (["files"] as const) : [])], files };
+  return {
+    report: "comparison",
+    names,
+    ...sides,
+    different: [...different, ...(files ? (["files"] as const) : [])],
+    files,
+  };
 }
 
 function summariseRun({ header, steps, events }: Cassette): RunSummary {

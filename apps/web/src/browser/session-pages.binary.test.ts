@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from "vitest";
 import { testChanges } from "./testing/suites/changes.ts";
 import { testComposer } from "./testing/suites/composer.ts";
 import { testLateJoin } from "./testing/suites/late-join.ts";
+import { testReports } from "./testing/suites/reports.ts";
 import { testSessionLifecycle } from "./testing/suites/session-lifecycle.ts";
 import { testWorkflows } from "./testing/suites/workflows.ts";
 import { browserPath, startPageStage, type PageStage } from "./testing/page-stage.ts";
@@ -27,6 +28,9 @@ describe.skipIf(browserPath === undefined)("the pages of a session", () => {
   });
   describe("composer and notifications", () => {
     testComposer(shared);
+  });
+  describe("reports of test cases", () => {
+    testReports(shared);
   });
   describe("workflows", () => {
     testWorkflows(shared);

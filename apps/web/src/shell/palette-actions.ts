@@ -40,6 +40,7 @@ export function usePaletteActions(openId: string | undefined, typed: string): [t
       [
         { label: "Go to decided requests", act: () => void navigate({ to: "/inbox", search: { view: "decided" } }) },
         { label: "Compare sessions", act: () => void navigate({ to: "/compare", search: {} }) },
+        { label: "Open a test case report", act: () => void navigate({ to: "/cassettes" }) },
         { label: "Show archived sessions", act: () => void navigate({ to: "/", search: { archived: true } }) },
         { label: "Documentation", act: () => void window.open("/docs/", "_blank", "noopener") },
         { label: "Sign out", act: () => void signOut().then(() => location.assign("/")) },

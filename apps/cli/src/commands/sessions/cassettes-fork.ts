@@ -1,11 +1,20 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { formatCassette, TandemError } from "@tandem/protocol";
+import {
+  formatCassette,
+  RULE_ACTIONS,
+  TandemError,
+  type ComparisonReport,
+  type MessagesProxy,
+  type Rule,
+  type RunSummary,
+} from "@tandem/protocol";
 import { Option, type Command } from "commander";
-import { compareCassettes, type CassetteComparison, type RunSummary } from "../../cassettes/compare-cassettes.ts";
+import { compareCassettes } from "../../cassettes/compare-cassettes.ts";
 import { readCassette } from "../../cassettes/read-cassette.ts";
 import type { Invocation } from "../../invocation.ts";
 import { toLimit } from "../../number-options.ts";
+import { readRule } from "../../rules/read-rule.ts";
 import { writeExport } from "../../sessions/write-export.ts";
 import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
 import { subcommandsOf, type Registration } from "../registration.ts";
@@ -18,7 +27,9 @@ interface ForkOptions {
   result?: string;
   allow?: boolean;
   deny?: boolean;
+  rule?: string;
   script?: string;
+  live?: boolean;
   realTools?: boolean;
 }
 
@@ -34,7 +45,13 @@ export function registerFork(command: Command, { examples, json, runner }: Regis
       .option("--result <text>", "the result of this call; @FILE reads a file")
       .addOption(new Option("--allow", "approve this call").conflicts("deny"))
       .option("--deny", "deny this call")
+      .option("--rule <rule>", 'rule for this session, such as "deny Bash(git push *)"')
       .option("--script <file>", "answers of the model after this step (default: the recorded ones)")
+      .addOption(
+        new Option("--live", "ask the real model after this step; needs an API key and costs money")
+          .conflicts("script")
+          .implies({ realTools: true }),
+      )
       .option("--real-tools", "run real Claude Code and real tools in a scratch folder")
       .addOption(json())
       .action((file: string, options: ForkOptions, self: Command) =>
@@ -42,16 +59,20 @@ export function registerFork(command: Command, { examples, json, runner }: Regis
       ),
     'tandem cassettes fork login.jsonl --step 3 --result "2 failed" -o failing.jsonl',
     'tandem cassettes fork login.jsonl --step 1 --prompt "Only read." --script answers.yaml -o reading.jsonl',
+    'tandem cassettes fork login.jsonl --step 4 --rule "deny Bash(npm publish)" -o denied.jsonl',
+    "tandem cassettes fork login.jsonl --step 1 --model opus --live -o opus.jsonl",
   );
   examples(
     sub("compare", "Compare two cassettes: answers, tools, files, cost and time.")
       .argument("<a>", "cassette")
       .argument("<b>", "cassette")
+      .addOption(new Option("--open", "show the result on the page of the running server").conflicts("json"))
       .addOption(json())
-      .action((a: string, b: string, _options: unknown, self: Command) =>
-        runner(self, (invocation) => compare(invocation, a, b)),
+      .action((a: string, b: string, options: { open?: boolean }, self: Command) =>
+        runner(self, (invocation) => compare(invocation, [a, b], options)),
       ),
     "tandem cassettes compare login.jsonl failing.jsonl",
+    "tandem cassettes compare login.jsonl failing.jsonl --open",
   );
 }
 
@@ -63,15 +84,36 @@ async function fork(invocation: Invocation, file: string, options: ForkOptions):
   const result = options.result === undefined ? undefined : await readText(options.result, cwd);
   const { forkCassette } = await import("@tandem/emulator");
   const script = options.script === undefined ? {} : { script: resolve(cwd, options.script) };
+  const live = options.live ? { live: await openModel(invocation) } : {};
+  const rule = options.rule === undefined ? undefined : toRule(options.rule);
   const run = await forkCassette(
     recorded,
-    { step, prompt, model, result, approval: allow ? "allow" : deny ? "deny" : undefined },
-    { mode: options.realTools ? "real_tools" : "recorded", ...script, signal },
+    { step, prompt, model, result, rule, approval: allow ? "allow" : deny ? "deny" : undefined },
+    { mode: options.realTools ? "real_tools" : "recorded", ...script, ...live, signal },
   );
   const output = resolve(cwd, options.output);
   await writeExport(linesOf(formatCassette(run)), output);
   if (json) return writeJson(stdout, { file: output, steps: run.steps.length, stop_reason: stopReason(run) });
   await write(stdout, `${run.steps.length} steps in ${output}; the run ended with ${stopReason(run)}.\n`);
+}
+
+/** The configured backend, as the Messages API. Refuses a Claude login, which only works in Claude Code. */
+async function openModel(invocation: Invocation): Promise<MessagesProxy> {
+  const [{ openProjectOrDefaults }, { createMessagesProxy }] = await Promise.all([
+    import("@tandem/tandem/project"),
+    import("@tandem/tandem/compose"),
+  ]);
+  return createMessagesProxy(invocation, await openProjectOrDefaults(invocation));
+}
+
+/** `deny Bash(git push *)` */
+function toRule(text: string): Rule {
+  const [, word = "", rest = ""] = /^(\w+)\s+(.+)$/.exec(text.trim()) ?? [];
+  const action = RULE_ACTIONS.find((each) => each === word);
+  if (action) return readRule(action, rest);
+  throw new TandemError("usage", `${JSON.stringify(text)} is not a rule.`, {
+    fix: `Begin with ${RULE_ACTIONS.join(", ")}: "deny Bash(git push *)".`,
+  });
 }
 
 const stopReason = ({ steps }: Awaited<ReturnType<typeof readCassette>>): string => {
@@ -93,12 +135,17 @@ async function readText(value: string, cwd: string): Promise<string> {
   });
 }
 
-async function compare(invocation: Invocation, a: string, b: string): Promise<void> {
+async function compare(
+  invocation: Invocation,
+  names: [string, string],
+  { open = false }: { open?: boolean },
+): Promise<void> {
   const { stdout, cwd, json } = invocation;
-  const [first, second] = await Promise.all([a, b].map((file) => readCassette(resolve(cwd, file))));
-  const comparison = await compareCassettes(first!, second!);
+  const [first, second] = await Promise.all(names.map((file) => readCassette(resolve(cwd, file))));
+  const comparison = await compareCassettes(first!, second!, names);
   if (json) return writeJson(stdout, comparison);
-  await write(stdout, `${describe(comparison, [a, b], stdout).join("\n")}\n`);
+  await write(stdout, `${describe(comparison, stdout).join("\n")}\n`);
+  if (open) await (await import("../../cassettes/open-report.ts")).openReport(invocation, comparison);
 }
 
 const MAX_CELL = 48;
@@ -107,7 +154,7 @@ const cell = (text: string): string => {
   return line.length > MAX_CELL ? `${line.slice(0, MAX_CELL - 1)}…` : line;
 };
 
-function describe({ a, b, files }: CassetteComparison, names: string[], stdout: Invocation["stdout"]): string[] {
+function describe({ names, a, b, files }: ComparisonReport, stdout: Invocation["stdout"]): string[] {
   const { good, bad, accent } = styleFor(stdout);
   const rows = [["", "", ...names.map(cell)]];
   const row = (name: string, left: string, right: string): void =>

@@ -1,7 +1,7 @@
 import { rename, writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
-import { formatCassette, TandemError } from "@tandem/protocol";
+import { formatCassette, TandemError, type TestReport } from "@tandem/protocol";
 import type { Command } from "commander";
 import { describeReplay } from "../../cassettes/describe-replay.ts";
 import type { FoundCase } from "../../cassettes/find-cases.ts";
@@ -63,7 +63,8 @@ async function testCassettes(invocation: Invocation, paths: readonly string[], o
   const failed = outcomes.filter(({ failures }) => failures.length > 0);
   if (options.junit !== undefined) await writeFile(resolve(cwd, options.junit), junitReport(outcomes));
   if (json) {
-    await writeJson(stdout, {
+    const report: TestReport = {
+      report: "test",
       passed: outcomes.length - failed.length,
       failed: failed.length,
       cases: outcomes.map(({ case: { name, cassette }, failures, divergence, steps, durationMs }) => ({
@@ -76,7 +77,8 @@ async function testCassettes(invocation: Invocation, paths: readonly string[], o
         duration_ms: durationMs,
         updated: updated.has(cassette),
       })),
-    });
+    };
+    await writeJson(stdout, report);
   } else {
     await write(stdout, `${outcomes.length - failed.length} passed, ${failed.length} failed\n`);
     if (env["GITHUB_ACTIONS"] && failed.length > 0) {

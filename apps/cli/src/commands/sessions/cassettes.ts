@@ -1,7 +1,7 @@
 import { basename, resolve } from "node:path";
-import { formatCassette } from "@tandem/protocol";
+import { formatCassette, type ReplayReport } from "@tandem/protocol";
 import { openProjectOrDefaults } from "@tandem/tandem/project";
-import type { Command } from "commander";
+import { Option, type Command } from "commander";
 import { describeReplay } from "../../cassettes/describe-replay.ts";
 import { readCassette } from "../../cassettes/read-cassette.ts";
 import { EXIT_CODES } from "../../exit-code.ts";
@@ -31,12 +31,14 @@ export function register(command: Command, registration: Registration): void {
     sub("replay", "Run a cassette again without a model and name the first step that differs.")
       .argument("<file>", "cassette")
       .option("--real-tools", "run real Claude Code and real tools in a scratch folder; only the model is recorded")
+      .addOption(new Option("--open", "show the result on the page of the running server").conflicts("json"))
       .addOption(json())
       .action((file: string, options: ReplayOptions, self: Command) =>
         runner(self, (invocation) => replay(invocation, file, options)),
       ),
     "tandem cassettes replay login.cassette.jsonl",
     "tandem cassettes replay login.cassette.jsonl --real-tools",
+    "tandem cassettes replay login.cassette.jsonl --open",
   );
   registerTest(command, registration);
   registerFork(command, registration);
@@ -44,6 +46,7 @@ export function register(command: Command, registration: Registration): void {
 
 interface ReplayOptions {
   realTools?: boolean;
+  open?: boolean;
 }
 
 /** Writes to standard output or to a new private file. */
@@ -78,15 +81,23 @@ async function* linesOf(text: string): AsyncGenerator<string> {
 export async function replay(
   invocation: Invocation,
   file: string,
-  { realTools = false }: ReplayOptions,
+  { realTools = false, open = false }: ReplayOptions,
 ): Promise<number> {
   const { stdout, json, cwd, signal } = invocation;
   const cassette = await readCassette(resolve(cwd, file));
   const { replayCassette } = await import("@tandem/emulator");
   const outcome = await replayCassette(cassette, { mode: realTools ? "real_tools" : "recorded", signal });
   const { divergence, steps, mode } = outcome;
-  if (json)
-    await writeJson(stdout, { identical: divergence === undefined, mode, steps, divergence: divergence ?? null });
+  const report: ReplayReport = {
+    report: "replay",
+    file: basename(file),
+    identical: divergence === undefined,
+    mode,
+    steps,
+    divergence: divergence ?? null,
+  };
+  if (json) await writeJson(stdout, report);
   else await write(stdout, `${describeReplay(outcome, basename(file), styleFor(stdout)).join("\n")}\n`);
+  if (open) await (await import("../../cassettes/open-report.ts")).openReport(invocation, report);
   return divergence ? EXIT_CODES.failure.code : EXIT_CODES.ok.code;
 }

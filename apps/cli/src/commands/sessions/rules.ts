@@ -1,17 +1,11 @@
 import { resolve } from "node:path";
-import {
-  rule as ruleSchema,
-  TandemError,
-  type KeptRule,
-  type PermissionMode,
-  type RuleAction,
-  type TestedCall,
-} from "@tandem/protocol";
+import { TandemError, type KeptRule, type PermissionMode, type RuleAction, type TestedCall } from "@tandem/protocol";
 import type { RuleOwner } from "@tandem/policy";
 import type { Project } from "@tandem/tandem/config";
 import type { Invocation } from "../../invocation.ts";
 import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
 import { findAgent } from "@tandem/tandem/engine";
+import { readRule } from "../../rules/read-rule.ts";
 import { findSession } from "../../sessions/find-session.ts";
 import { openClient } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
@@ -156,18 +150,6 @@ export async function test(invocation: Invocation, call: string, flags: TestFlag
   const { stdout, json } = invocation;
   if (json) await writeJson(stdout, { call, ...tested });
   else await write(stdout, `${explain(tested, styleFor(stdout), Math.min(widthOf(stdout), WIDEST)).join("\n")}\n`);
-}
-
-/** `Bash(git push *)`, or a tool alone. */
-function readRule(action: RuleAction, text: string, reason: string | undefined) {
-  const found = /^([^()\s]+)(?:\(([^]+)\))?$/.exec(text.trim());
-  if (!found) {
-    throw new TandemError("usage", `${JSON.stringify(text)} is not a rule.`, {
-      fix: 'Write a tool with a pattern in parentheses: "Bash(git push *)".',
-    });
-  }
-  const [, tool, pattern] = found;
-  return ruleSchema.parse({ tool, action, ...(pattern && { pattern }), ...(reason && { reason }) });
 }
 
 async function ownerOf(

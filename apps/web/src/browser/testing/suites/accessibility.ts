@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SETTINGS_PAGES } from "../../../settings/settings-pages.ts";
 import { NOTHING, SCREENS, Walk, type Places } from "../accessibility-walk.ts";
 import type { PageStage } from "../page-stage.ts";
+import { COMPARISON, REPLAY, reportPath } from "../sample-reports.ts";
 
 let stage: PageStage;
 let places: Places;
@@ -47,6 +48,9 @@ async function createSessions(): Promise<void> {
     history: [`/sessions/${looked}?view=history`, "Cost so far"],
     "two sessions": [`/compare?a=${looked}&b=${archived}`, "It ran."],
     "no two sessions": ["/compare", "Choose two sessions"],
+    "no report": ["/cassettes", "Drop a report here"],
+    "a replay that differs": [reportPath(REPLAY), "Step 2 of 3 (call) differs."],
+    "two runs": [reportPath(COMPARISON), "Two tests fail."],
     "what waits": ["/inbox", /Allow once|Approve plan|Which colours/],
     "what was decided": ["/inbox?view=decided", "echo first-run"],
     ...Object.fromEntries(
@@ -108,7 +112,7 @@ export function testAccessibility(shared: () => PageStage): void {
 
     test("sessions, the inbox and pages that do not exist", async () => {
       const violations = await walk(async (made) => {
-        for (const name of isOf(/^\/($|\?|sessions|compare|inbox|nowhere)/)) await made.visit(name);
+        for (const name of isOf(/^\/($|\?|sessions|compare|cassettes|inbox|nowhere)/)) await made.visit(name);
         // Simulates a missing chunk, as after a server upgrade.
         await made.page.route("**/assets/inbox-page*", (route) => route.abort());
         await made.page.goto(`${stage.url}/inbox`);

@@ -155,6 +155,7 @@ export function testSecurity(shared: () => PageStage): void {
       "/inbox",
       "/sessions/sesn_x",
       "/compare?a=1",
+      "/cassettes",
       "/context/wiki/a.b",
       "/settings/rules",
       "/settings/schedules",
