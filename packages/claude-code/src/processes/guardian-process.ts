@@ -8,6 +8,7 @@ import { killTree } from "./process-tree.ts";
 // Entry point of the process that `Guardian` starts. Its owner sends heartbeats and further ledgers.
 const [home = "", owner, patience, marker] = process.argv.slice(2);
 const LOOK_MS = 100;
+const LATE_LOOKS = 3;
 /** A killed process takes a moment to exit. */
 const GONE_MS = 10_000;
 
@@ -31,8 +32,13 @@ process.on("message", (message: { folder?: string }) => {
   heard = performance.now();
   if (message.folder !== undefined) watched.add(message.folder);
 });
+let looked = performance.now();
 setInterval(() => {
-  if (performance.now() - heard < Number(patience)) return;
+  const now = performance.now();
+  // If this process itself was suspended or starved, heartbeats wait in its channel: the next look knows them.
+  const wasLate = now - looked > LATE_LOOKS * LOOK_MS;
+  looked = now;
+  if (wasLate || now - heard < Number(patience)) return;
   for (const ledger of ledgers()) ledger.endChildrenOf(Number(owner));
 }, LOOK_MS);
 

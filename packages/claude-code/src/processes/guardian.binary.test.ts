@@ -1,8 +1,11 @@
+import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { Guardian } from "./guardian.ts";
+import { ProcessLedger } from "./process-ledger.ts";
 
 const isAlive = (pid: number | undefined): boolean => {
   try {
@@ -22,4 +25,24 @@ test("a killed guardian is restarted; a closed one is not", async () => {
   await expect.poll(() => guardian.pid !== first && isAlive(guardian.pid)).toBe(true);
   guardian[Symbol.dispose]();
   await expect.poll(() => isAlive(guardian.pid)).toBe(false);
+});
+
+test("a guardian that was suspended itself reads the heartbeats before it judges", async () => {
+  const home = mkdtempSync(join(tmpdir(), "tandem-guardian-"));
+  const child = spawn("sleep", ["600"], { stdio: "ignore", detached: true });
+  onTestFinished(() => {
+    child.kill("SIGKILL");
+    rmSync(home, { recursive: true });
+  });
+  const patienceMs = 1_000;
+  using guardian = new Guardian(home, patienceMs);
+  new ProcessLedger(join(home, "processes")).add(child.pid!);
+  // It has heard of this process, which stays alive all the time.
+  await sleep(patienceMs);
+  process.kill(guardian.pid!, "SIGSTOP");
+  await sleep(2 * patienceMs);
+  process.kill(guardian.pid!, "SIGCONT");
+  await sleep(patienceMs / 2);
+  expect(isAlive(guardian.pid)).toBe(true);
+  expect(isAlive(child.pid)).toBe(true);
 });
