@@ -4,7 +4,14 @@ import { readFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { checkHealth, freePort, type CrashTestStage, type ProcessPlan, type SystemPlan } from "@tandem/crash-test";
+import {
+  checkHealth,
+  freePort,
+  type CrashTestStage,
+  type ExtraFault,
+  type ProcessPlan,
+  type SystemPlan,
+} from "@tandem/crash-test";
 import { startPostgres, type TestPostgres } from "@tandem/storage/testing";
 import { TANDEM } from "../../apps/cli/src/testing/run-tandem.ts";
 import { seedModels } from "../../apps/cli/src/testing/seed-models.ts";
@@ -15,13 +22,17 @@ const run = promisify(execFile);
 export const BACKENDS = ["sqlite", "postgres", "fleet"] as const;
 export type Backend = (typeof BACKENDS)[number];
 
-/** Short leases, so that the next process takes over quickly; processes are released early, so that turns start new ones. */
+/**
+ * Short leases, so that the next process takes over quickly, but not so short that a busy machine looks like a suspended
+ * process; processes are released early, so that turns start new ones.
+ */
 const SETTINGS =
-  "sessions: { takeover: 2s, idle: 2s, recovery: resume }\n" +
+  "sessions: { takeover: 4s, idle: 2s, recovery: resume }\n" +
   // In the sandbox, tools would not reach the observer.
   "sandbox: { mode: off }\n";
 const START_MS = 120_000;
 const AWAY_MS = 1_500;
+const PAUSES_MS = [200, 1_000, 3_000] as const;
 
 /** Tandem on one machine, with a scratch home and the scripted model. */
 export async function tandemSystem(
@@ -37,7 +48,7 @@ export async function tandemSystem(
   const storage = database === undefined ? "" : `storage: { url: "env:TEST_DATABASE" }\n`;
   await writeFile(join(project, "tandem.yaml"), `${llm}${storage}${SETTINGS}`);
   const variablesOf = (home: string): Record<string, string> => ({
-    ...stage.clock.variables,
+    ...stage.writes.variables,
     PATH: [dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin", stage.mark].join(delimiter),
     HOME: home,
     TANDEM_HOME: join(home, ".tandem"),
@@ -90,15 +101,25 @@ export async function tandemSystem(
     childPattern: /--input-format/,
     disk: stage.disk,
     clock: stage.clock,
-    ...(postgres && { extraFaults: [killDatabase(postgres)] }),
+    writes: stage.writes,
+    ...(postgres && { extraFaults: [killDatabase(postgres), pauseDatabase(postgres)] }),
     startMs: START_MS,
   };
 }
 
-const killDatabase = (postgres: TestPostgres) => ({
+const pauseDatabase = (postgres: TestPostgres): ExtraFault => ({
+  kind: "pause-database",
+  description: "SIGSTOP of the database for up to three seconds, then SIGCONT",
+  inject: async (random) => {
+    using _paused = postgres.pause();
+    await sleep(random.pick(PAUSES_MS));
+  },
+});
+
+const killDatabase = (postgres: TestPostgres): ExtraFault => ({
   kind: "kill-database",
   description: "kill -9 of the database, then a restart",
-  inject: async (random: { between(least: number, most: number): number }) => {
+  inject: async (random) => {
     await postgres.kill();
     await sleep(random.between(0, AWAY_MS));
     await postgres.start();

@@ -15,6 +15,7 @@ const FLAWS: [flaw: string, invariant: string, options: Partial<CrashTestOptions
   ["forget_event", "completed-has-answer", { ...calm, work: ["talk"] }],
   ["change_event", "log-append-only", { ...calm, work: ["talk"] }],
   ["skip_in_stream", "stream-matches-log", { ...calm, faults: 12, work: ["talk"] }],
+  ["silent_stream", "stream-matches-log", { ...calm, work: ["talk"] }],
   ["repeat_in_stream", "stream-matches-log", { ...calm, faults: 6, work: ["talk"] }],
   ["no_answer", "completed-has-answer", { ...calm, work: ["talk"] }],
   ["repeat_answer", "bill-true", { ...calm, work: ["talk"] }],

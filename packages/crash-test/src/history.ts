@@ -58,6 +58,8 @@ export interface Read {
 export interface StreamRead {
   session: string;
   ids: string[];
+  /** It stayed open, and did not deliver this event in time. */
+  missed?: { id: string; waitedMs: number };
 }
 
 /** One execution of a tool's command, seen by its effect. */

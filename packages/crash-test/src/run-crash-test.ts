@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { TandemError } from "@tandem/protocol";
 import { skipReason } from "./faults/fault-injector.ts";
 import { FAULT_KINDS } from "./faults/fault-kinds.ts";
+import { FaultPlan } from "./faults/fault-plan.ts";
 import { ORDER_KINDS, type History, type OrderKind } from "./history.ts";
 import { checkHistory } from "./invariants/check-history.ts";
 import { approvalKept } from "./invariants/approval-kept.ts";
@@ -18,6 +19,7 @@ import { SeededRandom } from "./seeded-random.ts";
 import { ClockStep } from "./system/clock-step.ts";
 import { SmallDisk } from "./system/small-disk.ts";
 import { TestedSystem, type SystemPlan } from "./system/tested-system.ts";
+import { WriteKill } from "./system/write-kill.ts";
 import { prepare } from "./workload/prepare.ts";
 import { ScriptedModel } from "./workload/scripted-model.ts";
 
@@ -28,6 +30,8 @@ export interface CrashTestStage {
   state: string;
   disk: SmallDisk | string;
   clock: ClockStep;
+  /** Its variables are for the tested processes, and include those of `clock`. */
+  writes: WriteKill;
   /** The scripted model: `ANTHROPIC_BASE_URL` of the server. */
   modelUrl: string;
   /** Marks the processes of the run: put it at the end of their PATH. */
@@ -50,7 +54,7 @@ export interface CrashTestOptions {
   onProgress?: (progress: { done: number; total: number; violations: number; last: string }) => void;
 }
 
-const FAULTS_PER_ROUND = 20;
+const FAULTS_PER_ROUND = 30;
 const SESSIONS = 3;
 const LEAST_PATIENCE_MS = 45_000;
 const MOST_PATIENCE_MS = 300_000;
@@ -73,10 +77,11 @@ export async function runCrashTest(options: CrashTestOptions): Promise<CrashTest
   if (typeof disk !== "string") parts.use(disk);
   await mkdir(join(folder, "clock"));
   const clock = await ClockStep.create(join(folder, "clock"));
+  const writes = await WriteKill.create(join(folder, "clock"), clock.variables);
   const sink = parts.use(await EffectSink.start(join(folder, "effects")));
   const model = parts.use(await ScriptedModel.start((id) => sink.commandOf(id), options.modelPort));
   const mark = join(folder, "programs");
-  const plan = await createSystem({ folder, state, disk, clock, modelUrl: model.url, mark });
+  const plan = await createSystem({ folder, state, disk, clock, writes, modelUrl: model.url, mark });
   const system = new TestedSystem(plan, signal);
   const watch = parts.use(new ProcessWatch(mark, () => system.processes.flatMap(({ pid }) => pid ?? [])));
   parts.defer(() => watch.endAll());
@@ -112,8 +117,9 @@ export async function runCrashTest(options: CrashTestOptions): Promise<CrashTest
   };
   add(calm, checkHistory(calm), 0);
   const progress = { done: 0 };
+  const faultPlan = new FaultPlan(kinds, random.fork());
   for (let round = 1; progress.done < faults && violations.length < MOST_VIOLATIONS && !signal.aborted; round += 1) {
-    const planned = shuffledKinds(kinds, Math.min(FAULTS_PER_ROUND, faults - progress.done), random);
+    const planned = faultPlan.take(round, Math.min(FAULTS_PER_ROUND, faults - progress.done));
     const before = progress.done;
     const settings: RoundSettings = {
       ...base,
@@ -152,6 +158,7 @@ export async function runCrashTest(options: CrashTestOptions): Promise<CrashTest
     ],
     violations,
     patienceMs,
+    descriptions: Object.fromEntries((plan.extraFaults ?? []).map(({ kind, description }) => [kind, description])),
     counts: {
       sessions: histories.flatMap(({ created }) => created.filter(({ type }) => type === "session")).length,
       messages: histories.flatMap(({ orders }) => orders).length,
@@ -168,16 +175,6 @@ export async function runCrashTest(options: CrashTestOptions): Promise<CrashTest
 /** A session is stuck after many times the duration of a turn without faults, which shows the speed of the machine. */
 const patienceAfter = (turnMs: number): number =>
   Math.min(MOST_PATIENCE_MS, Math.max(LEAST_PATIENCE_MS, PATIENT_TURNS * turnMs));
-
-/** Each kind comes equally often, in a random order. */
-function shuffledKinds(kinds: readonly string[], count: number, random: SeededRandom): string[] {
-  const planned: string[] = [];
-  while (planned.length < count) {
-    const deck = [...kinds];
-    while (deck.length > 0) planned.push(...deck.splice(random.between(0, deck.length - 1), 1));
-  }
-  return planned.slice(0, count);
-}
 
 const withoutEarlierReads = (history: History): History => ({
   ...history,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { FaultInjector } from "./faults/fault-injector.ts";
-import { statesFor } from "./faults/fault-kinds.ts";
-import { emptyHistory, type History, type OrderKind } from "./history.ts";
+import { isNetworkFault, statesFor } from "./faults/fault-kinds.ts";
+import { emptyHistory, type History, type OrderKind, type SessionState } from "./history.ts";
 import type { EffectSink } from "./observer/effect-sink.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 import type { TestedSystem } from "./system/tested-system.ts";
@@ -34,6 +34,7 @@ const ORDERS_PER_SESSION = 3;
 const REST_MS = 250;
 /** With more, nothing new is learnt. */
 const MOST_STUCK = 3;
+const READS_AT_ONCE = 4;
 
 export const clientOf = (system: TestedSystem, signal: AbortSignal): ApiClient =>
   new ApiClient({ url: () => system.url(), apiKey: system.plan.apiKey, timeoutMs: REQUEST_MS, signal });
@@ -46,7 +47,7 @@ export async function runRound(settings: RoundSettings): Promise<History> {
   const drivers = (): SessionDriver[] => [...active.values()];
   const all: SessionDriver[] = [];
   const hasApprovals = work.includes("approval");
-  const injector = new FaultInjector({ system, history, random, drivers, signal, hasApprovals });
+  const injector = new FaultInjector({ system, history, drivers, signal, hasApprovals });
   const client = clientOf(system, signal);
   const prepared = settings.round % 5 === 1 ? await prepare(client, system.plan.environment) : settings.prepared;
   for (const id of new Set(Object.values(prepared.agents))) history.created.push({ type: "agent", id, isThere: true });
@@ -63,39 +64,78 @@ export async function runRound(settings: RoundSettings): Promise<History> {
   sink.onEffect = (id) => setState(driverOf(id.slice(0, id.lastIndexOf("."))), "tool");
   const clients = { isDone: false };
   let number = 0;
+  const isCalm = faults.length === 0;
+  const opened = isCalm ? work : agentKinds(work);
   const drive = async (place: number): Promise<void> => {
-    for (let index = place; !clients.isDone && !signal.aborted; index += sessions) {
-      const kind = work[index % work.length]!;
+    for (let index = place; !clients.isDone && !signal.aborted; index += isCalm ? sessions : 1) {
+      const kind = opened[index % opened.length]!;
       number += 1;
       const driver = new SessionDriver(driverSettings, `${settings.round}-${number}`);
       all.push(driver);
       active.set(place, driver);
       await driver.open(kind);
       if (driver.session === undefined) continue;
-      await using _stream = new StreamFollower(client, driver.session, history);
-      const orders = faults.length === 0 ? 1 : ORDERS_PER_SESSION;
+      await using stream = new StreamFollower(client, driver.session, history);
+      const orders = isCalm ? 1 : ORDERS_PER_SESSION;
       for (let order = 0; order < orders && !clients.isDone && !driver.isStuck && !signal.aborted; order += 1) {
-        await driver.run(kind);
+        await driver.run(isCalm ? kind : nextKind(kind, index + order));
         await sleep(random.between(0, REST_MS));
       }
+      if (driver.lastEnd && !driver.isStuck) await stream.expect(driver.lastEnd, settings.patienceMs, signal);
       // A calm round does each kind of work once.
-      if (faults.length === 0 && index + sessions >= work.length) return;
+      if (isCalm && index + sessions >= work.length) return;
     }
   };
+  /** What a fault waits for, unless another session does that already; else each kind in turn. */
+  const nextKind = (kind: OrderKind, turn: number): OrderKind => {
+    const able = KINDS_OF_AGENT[kind].filter((one) => work.includes(one));
+    const wanted = new Set(injector.wanted.flatMap((state) => KINDS_OF_STATE[state]));
+    const isDone = (one: OrderKind): boolean => drivers().some(({ current }) => current?.kind === one);
+    return able.find((one) => wanted.has(one) && !isDone(one)) ?? able[turn % able.length] ?? kind;
+  };
   const driving = Promise.all(Array.from({ length: sessions }, (_, place) => drive(place)));
-  for (const kind of faults) {
-    if (signal.aborted || all.filter(({ isStuck }) => isStuck).length >= MOST_STUCK) break;
-    if (await injector.inject(kind, pickState(kind, work, random))) onFault(kind);
-  }
-  if (faults.length > 0) clients.isDone = true;
+  const injectAll = async (kinds: readonly string[], own: SeededRandom): Promise<void> => {
+    for (const kind of kinds) {
+      if (signal.aborted || all.filter(({ isStuck }) => isStuck).length >= MOST_STUCK) break;
+      if (await injector.inject(kind, pickState(kind, work, own), own)) onFault(kind);
+    }
+  };
+  // Faults of the network, of clients and of processes happen at the same time, and those of one lane after each other.
+  const lanes = Map.groupBy(faults, (kind) => (isNetworkFault(kind) ? "network" : kind === "two-answers" ? kind : ""));
+  await Promise.all([...lanes.values()].map((kinds) => injectAll(kinds, random.fork())));
+  if (!isCalm) clients.isDone = true;
   await driving;
-  if (faults.length > 0) await restartAll(system);
+  if (!isCalm) await restartAll(system);
   await readAgain(all, history, client, settings);
   history.outages = system.takeOutages();
   const own = `ord-${settings.round}-`;
   history.replies = model.replies.filter(({ order }) => order.startsWith(own));
   history.effects = (await sink.effects()).filter(({ id }) => id.startsWith(own));
   return history;
+}
+
+/** The kinds of work that the agent of each kind can do. */
+const KINDS_OF_AGENT: Readonly<Record<OrderKind, readonly OrderKind[]>> = {
+  talk: ["tool", "talk", "interrupt"],
+  tool: ["tool", "talk", "interrupt"],
+  interrupt: ["tool", "talk", "interrupt"],
+  approval: ["approval", "talk", "interrupt"],
+  custom: ["custom", "tool", "talk", "interrupt"],
+};
+/** The kinds of work that bring a session into each state. */
+const KINDS_OF_STATE: Readonly<Record<SessionState, readonly OrderKind[]>> = {
+  idle: [],
+  model: ["talk", "interrupt"],
+  tool: ["tool"],
+  approval: ["approval"],
+  custom: ["custom"],
+  resuming: [],
+};
+
+/** One kind for each agent, so that sessions of all agents are there at any time. */
+function agentKinds(work: readonly [OrderKind, ...OrderKind[]]): readonly OrderKind[] {
+  const isSpecial = (kind: OrderKind): boolean => kind === "approval" || kind === "custom";
+  return [...work.filter(isSpecial), ...work.filter((kind) => !isSpecial(kind)).slice(0, 1)];
 }
 
 function setState(driver: SessionDriver | undefined, state: "model" | "tool"): void {
@@ -126,12 +166,23 @@ async function readAgain(
   const persist = async (attempt: () => Promise<boolean>): Promise<void> => {
     while (!signal.aborted && !(await attempt()) && Date.now() < deadline) await sleep(100);
   };
-  for (const driver of drivers) if (driver.session !== undefined) await persist(() => driver.read());
-  for (const created of history.created) {
-    await persist(async () => {
+  await inTurns(drivers, async (driver) => {
+    if (driver.session !== undefined) await persist(() => driver.read());
+  });
+  await inTurns(history.created, (created) =>
+    persist(async () => {
       const outcome = await client.request("GET", `/v1/${created.type}s/${created.id}`);
       if (outcome.type === "answered") created.isThere = isSuccess(outcome.status);
       return outcome.type === "answered";
-    });
-  }
+    }),
+  );
+}
+
+/** A few at a time. */
+async function inTurns<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const left = [...items];
+  const next = async (): Promise<void> => {
+    for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item);
+  };
+  await Promise.all(Array.from({ length: READS_AT_ONCE }, next));
 }

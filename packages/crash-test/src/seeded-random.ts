@@ -19,6 +19,11 @@ export class SeededRandom {
     return least + Math.floor(this.next() * (most - least + 1));
   }
 
+  /** Its numbers do not depend on how often this one is used from now on. */
+  fork(): SeededRandom {
+    return new SeededRandom(this.between(0, 2 ** 31));
+  }
+
   pick<T>(values: readonly [T, ...T[]]): T {
     return values[this.between(0, values.length - 1)] ?? values[0];
   }

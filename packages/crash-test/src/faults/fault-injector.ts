@@ -11,7 +11,6 @@ import { networkFault } from "./met-faults.ts";
 export interface InjectorSettings {
   system: TestedSystem;
   history: History;
-  random: SeededRandom;
   drivers: () => readonly SessionDriver[];
   signal: AbortSignal;
   /** Whether approvals are part of the workload. */
@@ -23,8 +22,14 @@ const AIM_MS = 4_000;
 const MEET_MS = 8_000;
 /** A fault hits at a random moment of a state. */
 const SPREAD_MS = 150;
-const PAUSE_MS = 3_000;
-const FULL_MS = 2_000;
+/** Short ones are noticed by nothing, long ones outlast a lease. */
+const PAUSES_MS = [100, 400, 1_000, 3_000] as const;
+const FULL_MS = [100, 500, 2_000] as const;
+/** Until all processes have read the new time. */
+const CLOCK_MS = 150;
+/** How long a process that is to die at a write has for it. */
+const WRITE_MS = 4_000;
+const MOST_WRITES = 60;
 const RESUME_MS = 900;
 const HOUR_MS = 3_600_000;
 const STEPS_MS = [HOUR_MS, -HOUR_MS, 60_000, -60_000, 0] as const;
@@ -35,17 +40,21 @@ export function skipReason(kind: string, system: TestedSystem, hasApprovals: boo
   if (known === undefined || isNetworkFault(known)) return undefined;
   if (known === "two-answers") return hasApprovals ? undefined : "the workload has no approvals";
   if (system.processes.length === 0) return "a server at a URL has network faults only";
-  const { disk, clock } = system.plan;
+  const { disk, clock, writes } = system.plan;
   if (known === "kill-worker") return system.workers.length > 0 ? undefined : "there is no worker: not a fleet";
   if (known === "kill-child") return hasProcessTable ? undefined : "this platform has no /proc";
   if (known === "disk-full") return typeof disk === "string" ? disk : undefined;
   if (known === "clock-step" && !clock?.isLoaded) return "the server does not run on Node, whose clock can be replaced";
+  if (known === "kill-write" && !writes?.isLoaded)
+    return "the server does not run on Node, whose writes can be counted";
   return undefined;
 }
 
 export class FaultInjector {
   readonly #settings: InjectorSettings;
   #doubleAnswers = 0;
+  /** The states that faults wait for. */
+  readonly #wanted: SessionState[] = [];
 
   constructor(settings: InjectorSettings) {
     this.#settings = settings;
@@ -60,51 +69,63 @@ export class FaultInjector {
     return true;
   };
 
+  /** States of sessions that a fault waits for. The clients work towards them. */
+  get wanted(): readonly SessionState[] {
+    return this.#wanted;
+  }
+
   /** Injects a fault into a session in this state. Returns false if no occasion came. */
-  async inject(kind: string, state: SessionState): Promise<boolean> {
-    if (isNetworkFault(kind)) return this.#disturbNetwork(kind);
+  async inject(kind: string, state: SessionState, random: SeededRandom): Promise<boolean> {
+    if (isNetworkFault(kind)) return this.#disturbNetwork(kind, random);
     if (kind === "two-answers") return this.#answerTwice();
-    const actual = await this.#aim(state === "resuming" ? "model" : state);
+    const actual = await this.#aim(state === "resuming" ? "model" : state, random);
     const extra = this.#settings.system.plan.extraFaults?.find((one) => one.kind === kind);
     const from = Date.now();
     const hit = extra
-      ? await this.#excused(() => extra.inject(this.#settings.random))
+      ? await this.#excused(() => extra.inject(random))
       : await this.#hit(
           FAULT_KINDS.find((one) => one === kind)!,
           state,
+          random,
         );
     if (!hit) return false;
     this.#record({ kind, state: state === "resuming" ? "resuming" : actual, from, to: Date.now(), hitsProcess: true });
     return true;
   }
 
-  #hit(kind: FaultKind, state: SessionState): Promise<boolean> {
+  #hit(kind: FaultKind, state: SessionState, random: SeededRandom): Promise<boolean> {
     switch (kind) {
       case "kill":
-        return this.#restart("server", (process) => process.kill(), state);
+        return this.#restart("server", (process) => process.kill(), state, random);
       case "stop":
-        return this.#restart("server", (process) => process.stop(), state);
+        return this.#restart("server", (process) => process.stop(), state, random);
       case "kill-worker":
-        return this.#restart("worker", (process) => process.kill(), state);
+        return this.#restart("worker", (process) => process.kill(), state, random);
+      case "kill-write":
+        return this.#killAtWrite(random);
+      case "power-cut":
+        return this.#cutPower();
       case "pause":
-        return this.#pause();
+        return this.#pause(random);
       case "kill-child":
-        return this.#killChild();
+        return this.#killChild(random);
       case "disk-full":
-        return this.#excused(() => this.#fillDisk());
+        return this.#excused(() => this.#fillDisk(random));
       case "clock-step":
-        return this.#stepClock();
+        return this.#stepClock(random);
       default:
         return Promise.resolve(false);
     }
   }
 
   /** Waits for a session in this state, then for a random moment. Returns the state that is hit. */
-  async #aim(wanted: SessionState): Promise<SessionState> {
-    const { drivers, signal, random } = this.#settings;
+  async #aim(wanted: SessionState, random: SeededRandom): Promise<SessionState> {
+    const { drivers, signal } = this.#settings;
     const deadline = Date.now() + AIM_MS;
+    this.#wanted.push(wanted);
     while (Date.now() < deadline && !signal.aborted && !drivers().some(({ state }) => state === wanted))
       await sleep(10);
+    this.#wanted.splice(this.#wanted.indexOf(wanted), 1);
     const isThere = drivers().some(({ state }) => state === wanted);
     const state = isThere ? wanted : (drivers()[0]?.state ?? "idle");
     await sleep(random.between(0, SPREAD_MS));
@@ -115,9 +136,10 @@ export class FaultInjector {
     role: "server" | "worker",
     end: (process: TestedProcess) => Promise<unknown>,
     state: SessionState,
+    random: SeededRandom,
   ): Promise<boolean> {
-    const { system, random } = this.#settings;
-    const process = this.#pick(role === "server" ? system.servers : system.workers);
+    const { system } = this.#settings;
+    const process = this.#pick(role === "server" ? system.servers : system.workers, random);
     if (!process) return false;
     await end(process);
     if (state !== "resuming") return system.restart(process).then(() => true);
@@ -130,21 +152,41 @@ export class FaultInjector {
     return true;
   }
 
-  async #pause(): Promise<boolean> {
-    const process = this.#pick(this.#settings.system.processes);
+  async #killAtWrite(random: SeededRandom): Promise<boolean> {
+    const { system } = this.#settings;
+    const { writes } = system.plan;
+    const process = this.#pick(system.processes, random);
+    if (!process || !writes) return false;
+    const write = random.between(1, MOST_WRITES);
+    if (!(await process.endsBy((pid) => writes.before(write, pid), WRITE_MS))) return false;
+    await system.restart(process);
+    return true;
+  }
+
+  /** As a power failure of the machine: nothing can notice the death of anything else. */
+  async #cutPower(): Promise<boolean> {
+    const { system } = this.#settings;
+    await Promise.all(system.processes.map((process) => process.killTree()));
+    for (const process of system.processes) process.launch();
+    await Promise.all(system.processes.map((process) => system.ready(process)));
+    return true;
+  }
+
+  async #pause(random: SeededRandom): Promise<boolean> {
+    const process = this.#pick(this.#settings.system.processes, random);
     if (!process?.pause()) return false;
     try {
-      await sleep(this.#settings.random.between(100, PAUSE_MS));
+      await sleep(random.pick(PAUSES_MS));
     } finally {
       process.resume();
     }
     return true;
   }
 
-  async #killChild(): Promise<boolean> {
+  async #killChild(random: SeededRandom): Promise<boolean> {
     const { system } = this.#settings;
     const children = system.processes.flatMap((one) => one.children(system.plan.childPattern));
-    const child = this.#pick(children);
+    const child = this.#pick(children, random);
     if (child === undefined) return false;
     try {
       process.kill(child, "SIGKILL");
@@ -154,12 +196,12 @@ export class FaultInjector {
     return true;
   }
 
-  async #fillDisk(): Promise<void> {
+  async #fillDisk(random: SeededRandom): Promise<void> {
     const { disk } = this.#settings.system.plan;
     if (typeof disk === "string") return;
     try {
       await disk.fill();
-      await sleep(this.#settings.random.between(100, FULL_MS));
+      await sleep(random.pick(FULL_MS));
     } finally {
       await disk.free();
     }
@@ -183,15 +225,15 @@ export class FaultInjector {
     return true;
   }
 
-  async #stepClock(): Promise<boolean> {
-    const { system, random } = this.#settings;
+  async #stepClock(random: SeededRandom): Promise<boolean> {
+    const { system } = this.#settings;
     await system.plan.clock?.moveTo(random.pick(STEPS_MS));
-    await sleep(random.between(100, PAUSE_MS));
+    await sleep(CLOCK_MS);
     return true;
   }
 
-  async #disturbNetwork(kind: NetworkFault): Promise<boolean> {
-    const { system, random, drivers } = this.#settings;
+  async #disturbNetwork(kind: NetworkFault, random: SeededRandom): Promise<boolean> {
+    const { system, drivers } = this.#settings;
     const { fault, target } = networkFault(kind, random);
     const met = Promise.withResolvers<boolean>();
     system.network.onMeet = (path) => {
@@ -208,15 +250,17 @@ export class FaultInjector {
 
   async #answerTwice(): Promise<boolean> {
     this.#doubleAnswers = 1;
+    this.#wanted.push("approval");
     const deadline = Date.now() + MEET_MS;
     while (this.#doubleAnswers > 0 && Date.now() < deadline && !this.#settings.signal.aborted) await sleep(20);
+    this.#wanted.splice(this.#wanted.indexOf("approval"), 1);
     const isTaken = this.#doubleAnswers === 0;
     this.#doubleAnswers = 0;
     return isTaken;
   }
 
-  #pick<T>(values: readonly T[]): T | undefined {
-    return values[this.#settings.random.between(0, values.length - 1)];
+  #pick<T>(values: readonly T[], random: SeededRandom): T | undefined {
+    return values[random.between(0, values.length - 1)];
   }
 
   #record(fault: FaultRecord): void {

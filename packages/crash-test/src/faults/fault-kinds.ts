@@ -1,7 +1,17 @@
 import { SESSION_STATES, type SessionState } from "../history.ts";
 
 /** Faults of the server's processes and their machine. */
-const PROCESS_FAULTS = ["kill", "stop", "pause", "kill-child", "kill-worker", "disk-full", "clock-step"] as const;
+const PROCESS_FAULTS = [
+  "kill",
+  "kill-write",
+  "power-cut",
+  "stop",
+  "pause",
+  "kill-child",
+  "kill-worker",
+  "disk-full",
+  "clock-step",
+] as const;
 const NETWORK_FAULTS = ["cut-stream", "lost-answer", "lost-request", "slow", "half-open"] as const;
 const CLIENT_FAULTS = ["two-answers"] as const;
 export const FAULT_KINDS = [...PROCESS_FAULTS, ...NETWORK_FAULTS, ...CLIENT_FAULTS] as const;
@@ -11,6 +21,8 @@ export type FaultKind = (typeof FAULT_KINDS)[number];
 
 export const DESCRIPTIONS: Readonly<Record<FaultKind, string>> = {
   kill: "kill -9 of the server, then a restart",
+  "kill-write": "kill -9 of a process between two of its writes, then a restart",
+  "power-cut": "kill -9 of all processes at once, also the agents', then a restart",
   stop: "SIGTERM of the server, then a restart",
   pause: "SIGSTOP of a process for up to three seconds, then SIGCONT",
   "kill-child": "kill -9 of the agent's process (Claude Code)",
@@ -24,6 +36,10 @@ export const DESCRIPTIONS: Readonly<Record<FaultKind, string>> = {
   "half-open": "a connection stays open without an answer for up to two seconds",
   "two-answers": "two clients allow and deny the same call at the same time",
 };
+
+/** Whether the faults of a kind leave all processes alone, so that no turn may fail because of them. */
+export const sparesProcesses = (kind: string): boolean =>
+  [...NETWORK_FAULTS, ...CLIENT_FAULTS].some((one) => one === kind);
 
 export const isNetworkFault = (kind: string): kind is NetworkFault => NETWORK_FAULTS.some((one) => one === kind);
 

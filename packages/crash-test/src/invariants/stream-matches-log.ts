@@ -1,18 +1,27 @@
-import type { SeenEvent } from "../history.ts";
+import type { SeenEvent, StreamRead } from "../history.ts";
 import type { Finding, Invariant } from "./invariant.ts";
 import { finalLog } from "./session-log.ts";
 
 export const streamMatchesLog: Invariant = {
   name: "stream-matches-log",
-  promise: "A stream delivers the log: in its order, without repeating or skipping events, and nothing else.",
+  promise: "A stream delivers the log: in its order, in time, without repeating or skipping events, and nothing else.",
   check: (history) =>
-    history.streams.flatMap(({ session, ids }) =>
-      compare(ids, finalLog(history, session)).map(({ message }) => ({ session, message })),
+    history.streams.flatMap(({ session, ids, missed }) =>
+      [...compare(ids, finalLog(history, session)), ...late(missed)].map(({ message }) => ({ session, message })),
     ),
 };
 
 /** Servers may leave out spans and their own types; these they must deliver. */
 const isDelivered = ({ type }: SeenEvent): boolean => /^(agent\.(message|.*tool)|session\.status_)/.test(type);
+
+const late = (missed: StreamRead["missed"]): Finding[] =>
+  missed
+    ? [
+        {
+          message: `A stream stayed open for ${Math.round(missed.waitedMs / 1_000)} s without delivering ${missed.id}.`,
+        },
+      ]
+    : [];
 
 function compare(ids: readonly string[], log: readonly SeenEvent[]): Finding[] {
   const places = ids.map((id) => log.findIndex((event) => event.id === id));

@@ -17,6 +17,8 @@ export interface CrashTestReport {
   skipped: { kind: string; reason: string }[];
   violations: FoundViolation[];
   patienceMs: number;
+  /** Of the kinds of faults that only this system has. */
+  descriptions?: Record<string, string>;
   counts: {
     sessions: number;
     messages: number;

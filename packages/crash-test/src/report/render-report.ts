@@ -3,11 +3,6 @@ import { SESSION_STATES } from "../history.ts";
 import { INVARIANTS } from "../invariants/check-history.ts";
 import type { CrashTestReport } from "./crash-test-report.ts";
 
-const describe = (kind: string): string => {
-  const known = FAULT_KINDS.find((one) => one === kind);
-  return known ? DESCRIPTIONS[known] : kind === "kill-database" ? "kill -9 of the database, then a restart" : kind;
-};
-
 /** One line for each kind of fault and each violation. */
 export function renderText(report: CrashTestReport): string[] {
   const { name, faults, violations, skipped, seconds, seed, counts } = report;
@@ -28,74 +23,48 @@ export function renderText(report: CrashTestReport): string[] {
 const roundName = (round: number): string =>
   round === 0 ? "before any fault" : round < 0 ? "after the end" : `round ${round}`;
 
-/** The report as a page of the docs. */
+type Cells = readonly (string | number)[];
+const row = (cells: Cells): string => `| ${cells.join(" | ")} |`;
+const table = (head: Cells, rows: readonly Cells[]): string[] => [
+  row(head),
+  row(head.map(() => "---")),
+  ...rows.map(row),
+];
+const sum = <T>(items: readonly T[], count: (item: T) => number): number =>
+  items.reduce((total, item) => total + count(item), 0);
+
+/** The report as a page of the docs. Several runs of a system are listed one by one, and their faults are counted together. */
 export function renderMarkdown(reports: readonly CrashTestReport[], command: string): string {
-  const total = reports.reduce((sum, { faults }) => sum + faults.length, 0);
-  const violations = reports.reduce((sum, report) => sum + report.violations.length, 0);
-  const kinds = [...new Set(reports.flatMap(({ faults }) => faults.map(({ kind }) => kind)))];
-  const row = (cells: readonly (string | number)[]): string => `| ${cells.join(" | ")} |`;
-  const rule = (columns: number): string => row(Array.from({ length: columns }, () => "---"));
-  const count = ({ faults }: CrashTestReport, kind: string): number => faults.filter((one) => one.kind === kind).length;
-  const all = reports.flatMap(({ faults }) => faults);
+  const total = sum(reports, ({ faults }) => faults.length);
+  const violations = sum(reports, (report) => report.violations.length);
   return [
     "# Results of the crash tests",
     "",
     `${total} faults, ${violations} violations. Written by \`${command}\`; [the guide](guides/crash-tests.md) explains the tests.`,
     "",
-    row(["system", "faults", "violations", "seconds", "seed", "sessions", "messages", "calls", "events"]),
-    rule(9),
-    ...reports.map(({ name, faults, violations: found, seconds, seed, counts }) =>
-      row([
-        name,
-        faults.length,
-        found.length,
-        seconds,
-        seed,
-        counts.sessions,
-        counts.messages,
-        counts.calls,
-        counts.events,
-      ]),
-    ),
+    ...runsTable(reports),
     "",
     "## Faults",
     "",
-    row(["fault", ...reports.map(({ name }) => name), "meaning"]),
-    rule(reports.length + 2),
-    ...kinds.map((kind) => row([`\`${kind}\``, ...reports.map((report) => count(report, kind)), describe(kind)])),
-    "",
-    "State of a session that each fault hit, over all systems:",
-    "",
-    row(["fault", ...SESSION_STATES]),
-    rule(SESSION_STATES.length + 1),
-    ...kinds.map((kind) =>
-      row([
-        `\`${kind}\``,
-        ...SESSION_STATES.map((state) => all.filter((one) => one.kind === kind && one.state === state).length),
-      ]),
-    ),
+    ...faultTables(reports),
     ...skippedLines(reports),
     "",
     "## Invariants",
     "",
-    row(["invariant", "promise", "violations"]),
-    rule(3),
-    ...INVARIANTS.map(({ name, promise }) =>
-      row([
+    ...table(
+      ["invariant", "promise", "violations"],
+      INVARIANTS.map(({ name, promise }) => [
         `\`${name}\``,
         promise,
-        reports.reduce(
-          (sum, report) => sum + report.violations.filter(({ invariant }) => invariant === name).length,
-          0,
-        ),
+        sum(reports, (report) => report.violations.filter(({ invariant }) => invariant === name).length),
       ]),
     ),
-    ...reports.flatMap(({ name, violations: found }) =>
+    ...reports.flatMap(({ name, seed, violations: found }) =>
       found.length === 0
         ? []
         : [
             "",
-            `## Violations: ${name}`,
+            `## Violations: ${name}, seed ${seed}`,
             "",
             ...found.map(({ invariant, message }) => `- \`${invariant}\`: ${message}`),
           ],
@@ -104,9 +73,58 @@ export function renderMarkdown(reports: readonly CrashTestReport[], command: str
   ].join("\n");
 }
 
+const runsTable = (reports: readonly CrashTestReport[]): string[] =>
+  table(
+    ["system", "faults", "violations", "seconds", "seed", "sessions", "messages", "calls", "events"],
+    reports.map(({ name, faults, violations, seconds, seed, counts }) => [
+      name,
+      faults.length,
+      violations.length,
+      seconds,
+      seed,
+      counts.sessions,
+      counts.messages,
+      counts.calls,
+      counts.events,
+    ]),
+  );
+
+function faultTables(reports: readonly CrashTestReport[]): string[] {
+  const systems = [...Map.groupBy(reports, ({ name }) => name)].map(
+    ([name, runs]) => [name, runs.flatMap(({ faults }) => faults)] as const,
+  );
+  const all = systems.flatMap(([, faults]) => faults);
+  const kinds = [...new Set(all.map(({ kind }) => kind))].toSorted();
+  const own: Record<string, string> = Object.assign({}, ...reports.map(({ descriptions }) => descriptions ?? {}));
+  const describe = (kind: string): string => {
+    const known = FAULT_KINDS.find((one) => one === kind);
+    return known ? DESCRIPTIONS[known] : (own[kind] ?? "");
+  };
+  return [
+    ...table(
+      ["fault", ...systems.map(([name]) => name), "meaning"],
+      kinds.map((kind) => [
+        `\`${kind}\``,
+        ...systems.map(([, faults]) => faults.filter((one) => one.kind === kind).length),
+        describe(kind),
+      ]),
+    ),
+    "",
+    "State of a session that each fault hit, over all systems:",
+    "",
+    ...table(
+      ["fault", ...SESSION_STATES],
+      kinds.map((kind) => [
+        `\`${kind}\``,
+        ...SESSION_STATES.map((state) => all.filter((one) => one.kind === kind && one.state === state).length),
+      ]),
+    ),
+  ];
+}
+
 function skippedLines(reports: readonly CrashTestReport[]): string[] {
   const skipped = reports.flatMap(({ name, skipped: of }) =>
     of.map(({ kind, reason }) => `- ${name}, \`${kind}\`: ${reason}.`),
   );
-  return skipped.length === 0 ? [] : ["", "Not possible there:", "", ...skipped];
+  return skipped.length === 0 ? [] : ["", "Not possible there:", "", ...new Set(skipped)];
 }

@@ -48,7 +48,7 @@ export function commandSystem(options: CommandSystemOptions): (stage: CrashTestS
           command: [fill(program), ...args.map(fill)],
           env: {
             ...defined(options.env),
-            ...stage.clock.variables,
+            ...stage.writes.variables,
             PATH: `${options.env["PATH"] ?? ""}${delimiter}${stage.mark}`,
             PORT: String(port),
             ANTHROPIC_BASE_URL: stage.modelUrl,
@@ -68,6 +68,7 @@ export function commandSystem(options: CommandSystemOptions): (stage: CrashTestS
       childPattern: options.childPattern ?? /claude/i,
       disk: stage.disk,
       clock: stage.clock,
+      writes: stage.writes,
       startMs: options.startMs ?? START_MS,
     };
   };

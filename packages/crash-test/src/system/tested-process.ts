@@ -18,6 +18,8 @@ export interface ProcessPlan {
 
 const CHECK_MS = 50;
 const STOP_MS = 20_000;
+/** Until the process has noticed that it is to live on. */
+const DISARM_MS = 250;
 const LAST_WORDS = 2_000;
 
 /** One process of the tested server, which can be killed, paused and started again. */
@@ -101,6 +103,31 @@ export class TestedProcess {
     const listener = this.#listener();
     if (listener !== undefined && listener !== pid) send(listener, "SIGKILL");
     await this.#end("SIGKILL");
+  }
+
+  /** With all its descendants. */
+  async killTree(): Promise<void> {
+    const { pid } = this;
+    const below = pid === undefined ? [] : descendantsOf(pid);
+    const killed = this.kill();
+    for (const one of below) send(one.pid, "SIGKILL");
+    await killed;
+  }
+
+  /** Lets it end by its own hand. Returns whether it did so in time; otherwise, it lives on. */
+  async endsBy(arm: (pid: number) => Promise<AsyncDisposable>, withinMs: number): Promise<boolean> {
+    const child = this.#child;
+    const pid = this.#listener() ?? this.pid;
+    if (!child || pid === undefined) return false;
+    const exited = once(child, "exit").then(() => true);
+    this.#isWanted = false;
+    const armed = await arm(pid);
+    await Promise.race([exited, sleep(withinMs, undefined, { ref: false })]);
+    await armed[Symbol.asyncDispose]();
+    const isOut = await Promise.race([exited, sleep(DISARM_MS, false, { ref: false })]);
+    this.#isWanted = !isOut;
+    if (isOut) this.isReady = false;
+    return isOut;
   }
 
   /** Asks it to stop, and kills it after a deadline. Returns whether it stopped by itself. */

@@ -6,6 +6,7 @@ import type { SeededRandom } from "../seeded-random.ts";
 import type { ClockStep } from "./clock-step.ts";
 import type { SmallDisk } from "./small-disk.ts";
 import { TestedProcess, type ProcessPlan } from "./tested-process.ts";
+import type { WriteKill } from "./write-kill.ts";
 
 /** A fault that only some systems have, such as the death of their database. */
 export interface ExtraFault {
@@ -26,6 +27,7 @@ export interface SystemPlan {
   childPattern: RegExp;
   disk: SmallDisk | string;
   clock: ClockStep | undefined;
+  writes?: WriteKill;
   extraFaults?: readonly ExtraFault[];
   startMs: number;
 }

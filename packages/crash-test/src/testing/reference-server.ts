@@ -49,7 +49,9 @@ function add(session: Session, event: Json): Json {
   else session.events.push(full);
   if (now("change_event")) session.events[0] = { ...session.events[0], processed_at: "2020-01-01T00:00:00Z" };
   const frame = `event: message\ndata: ${JSON.stringify(full)}\n\n`;
-  const isSkipped = now("skip_in_stream") && full["type"] === "agent.message";
+  const isSkipped =
+    (now("skip_in_stream") && full["type"] === "agent.message") ||
+    (flaw === "silent_stream" && session.events.length > 4);
   if (!isSkipped)
     for (const watcher of session.watchers) watcher.write(now("repeat_in_stream") ? frame + frame : frame);
   return full;

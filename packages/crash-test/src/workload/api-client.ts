@@ -78,8 +78,8 @@ export class ApiClient {
     return { ...outcome, stored: read.success ? read.data.data : [] };
   }
 
-  /** The ids of one connection of a stream, until it breaks or the signal fires. */
-  async *stream(session: string, signal: AbortSignal): AsyncGenerator<string> {
+  /** The ids of one connection of a stream, until it breaks or the signal fires. `onOpen`: from now on, it hears all. */
+  async *stream(session: string, signal: AbortSignal, onOpen: () => void): AsyncGenerator<string> {
     const response = await fetch(`${this.#settings.url()}/v1/sessions/${session}/events/stream`, {
       headers: { ...this.#headers(), accept: "text/event-stream" },
       signal: AbortSignal.any([signal, this.#settings.signal]),
@@ -88,6 +88,7 @@ export class ApiClient {
       await response.body?.cancel();
       return;
     }
+    onOpen();
     for await (const { data } of readFrames(response.body)) {
       const { success, data: event } = resource.safeParse(parsed(data));
       if (success) yield event.id;

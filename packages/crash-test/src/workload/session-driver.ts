@@ -38,6 +38,8 @@ export class SessionDriver {
   #isStuck = false;
   state: SessionState = "idle";
   current: Order | undefined;
+  /** The last event of the last turn, and when that turn was ordered. */
+  lastEnd: { id: string; after: number } | undefined;
 
   constructor(settings: DriverSettings, name: string) {
     this.#settings = settings;
@@ -143,6 +145,7 @@ export class SessionDriver {
     const status = events.slice(at).findLast(({ type }) => type.startsWith("session.status_"));
     if (!status || !isTurnEnd(status)) return false;
     const { history } = this.#settings;
+    this.lastEnd = { id: status.id, after: order.sentAt };
     history.settled.push({ session: order.session, isSettled: true, waitedMs: Date.now() - order.sentAt, detail: "" });
     return true;
   }

@@ -33,6 +33,8 @@ export interface TestPostgres extends AsyncDisposable {
   kill(): Promise<void>;
   /** After `kill`: recovers and listens under the same URLs. */
   start(): Promise<void>;
+  /** Suspends all its processes, so that connections stay open without an answer. Dispose to resume them. */
+  pause(): Disposable;
 }
 
 /** Why Postgres cannot run here; undefined if it can. */
@@ -68,13 +70,21 @@ export async function startPostgres({ settings = [] }: { settings?: readonly str
   const kill = async (): Promise<void> => {
     if (!server || server.exitCode !== null) return;
     const ended = once(server, "exit");
-    process.kill(Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0]), "SIGKILL");
+    process.kill(postmasterPid(data), "SIGKILL");
     await ended;
+  };
+  const pause = (): Disposable => {
+    const postmaster = postmasterPid(data);
+    const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, "utf8").trim().split(" ");
+    const pids = [postmaster, ...children.filter(Boolean).map(Number)];
+    signalAll(pids, "SIGSTOP");
+    return { [Symbol.dispose]: () => signalAll(pids, "SIGCONT") };
   };
   await start();
   return {
     start,
     kill,
+    pause,
     createDatabase: async (dump) => {
       count += 1;
       const url = urlOf(`test_${count}`);
@@ -87,6 +97,19 @@ export async function startPostgres({ settings = [] }: { settings?: readonly str
       rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
     },
   };
+}
+
+const postmasterPid = (data: string): number =>
+  Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0]);
+
+function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // It has exited.
+    }
+  }
 }
 
 /** The shell kills the server when our end of the pipe closes, even if this process is killed. */
