@@ -23,7 +23,7 @@ async function listWithGit(root: string, until: number): Promise<string[] | unde
   try {
     const args = ["ls-files", "--cached", "--others", "--exclude-standard", "-z"];
     // Half of the time, so that the fallback walk can use the other half.
-    const timeoutMs = Math.max(1, (until - Date.now()) / 2);
+    const timeoutMs = Math.max(1, (until - performance.now()) / 2);
     const repository = await findRepository(root);
     if (!repository) return undefined;
     const { exitCode, stdout, truncated } = await runGit({ ...repository, cwd: root }, args, { timeoutMs });
@@ -43,7 +43,7 @@ async function walk(root: string, until: number): Promise<string[]> {
   const files: string[] = [];
   const folders = [""];
   for (const path of folders) {
-    if (files.length >= MAX_FILES || folders.length >= MAX_FILES || Date.now() > until) break;
+    if (files.length >= MAX_FILES || folders.length >= MAX_FILES || performance.now() > until) break;
     // Opened one by one, so that no link created in the meantime leads out. Unreadable folders are skipped.
     const opened = await openFound(root, path, "folder").catch(() => undefined);
     if (!opened) continue;

@@ -39,7 +39,7 @@ export async function searchFolder(root: string, { name = "", text = "", limit }
     throw new RequestError("invalid_request", "Expected a name or a text to search for.");
   }
   if (text.includes("\n")) throw new RequestError("invalid_request", "Expected text of one line to search for.");
-  const until = Date.now() + MAX_MS;
+  const until = performance.now() + MAX_MS;
   const most = Math.min(Math.max(1, limit), MAX_RESULTS);
   const files = await listFiles(root, until);
   const wanted = name.toLowerCase();
@@ -48,7 +48,7 @@ export async function searchFolder(root: string, { name = "", text = "", limit }
   const hits: SearchHit[] = [];
   let bytes = 0;
   for (let from = 0; from < paths.length; from += BATCH) {
-    if (hits.length >= most || bytes >= MAX_TOTAL_BYTES || Date.now() > until) break;
+    if (hits.length >= most || bytes >= MAX_TOTAL_BYTES || performance.now() > until) break;
     const found = await Promise.all(
       paths.slice(from, from + BATCH).map(async (path) => {
         const content = await contentOf(root, path, text === "" ? 0 : MAX_FILE_BYTES);

@@ -76,9 +76,9 @@ export class ProcessLedger {
   async sweep(): Promise<SweepResult> {
     const result: SweepResult = { killed: [], left: [] };
     for (const entry of this.orphans()) {
-      const deadline = Date.now() + GONE_DEADLINE_MS;
+      const deadline = performance.now() + GONE_DEADLINE_MS;
       killEntry(entry);
-      while (isRunning(entry) && Date.now() < deadline) await sleep(10);
+      while (isRunning(entry) && performance.now() < deadline) await sleep(10);
       if (isRunning(entry)) {
         result.left.push(entry.pid);
       } else {

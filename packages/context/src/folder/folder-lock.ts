@@ -31,9 +31,9 @@ export class FolderLock {
 
   async #locked<T>(work: () => Promise<T>): Promise<T> {
     using database = new DatabaseSync(this.#file);
-    const until = Date.now() + PATIENCE_MS;
+    const until = performance.now() + PATIENCE_MS;
     while (!tryLock(database)) {
-      if (Date.now() > until) {
+      if (performance.now() > until) {
         throw new RequestError("unavailable", "Another process has been changing the context for a minute.", {
           fix: "Wait until it is done, or look for a tandem process that hangs.",
         });

@@ -165,8 +165,8 @@ export class JobRunner implements AsyncDisposable {
   /** `begun` tells of a start in this process, the store of one in another. */
   async #awaitStart(id: JobId, begun: Promise<void>): Promise<void> {
     const { jobs } = this.#options.store;
-    const until = Date.now() + START_MS;
-    while (Date.now() < until) {
+    const until = performance.now() + START_MS;
+    while (performance.now() < until) {
       if (await Promise.race([begun.then(() => true), delay(LOOK_MS, false)])) return;
       const row = await jobs.get(id);
       // A missing row was refused: `begun` is about to reject.

@@ -142,19 +142,19 @@ async function perform(body: JobInput["body"], run: Run, signal: AbortSignal): P
 /** Renews the lease, and polls for a cancel request. */
 function beat(jobs: JobStore, lease: JobLease, leaseMs: number, stop: AbortController): { stop(): void } {
   let timer: NodeJS.Timeout | undefined;
-  let renewed = Date.now();
+  let renewed = performance.now();
   let isOver = false;
   const look = async () => {
     try {
-      if (Date.now() - renewed > leaseMs / 3) {
+      if (performance.now() - renewed > leaseMs / 3) {
         const lost = await jobs.renew([lease], leaseMs);
         if (lost.length > 0) stop.abort(new LeaseLost(lease.job));
-        renewed = Date.now();
+        renewed = performance.now();
       }
       if ((await jobs.get(lease.job))?.cancelRequested) stop.abort(new Cancelled());
     } catch {
       // Wait for an unavailable store until the lease has expired; then another worker may have the job.
-      if (Date.now() - renewed > leaseMs) stop.abort(new LeaseLost(lease.job));
+      if (performance.now() - renewed > leaseMs) stop.abort(new LeaseLost(lease.job));
     }
     if (!isOver) timer = setTimeout(() => void look(), LOOK_MS);
   };

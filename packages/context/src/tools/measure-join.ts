@@ -45,9 +45,9 @@ export async function measureJoin(
   signal?: AbortSignal,
 ): Promise<JoinEffects | undefined> {
   if (files.some((file) => (file?.rows ?? 0) > MAX_ROWS)) return undefined;
-  const deadline = Date.now() + TIME_MS;
+  const deadline = performance.now() + TIME_MS;
   const ask = async (query: string): Promise<readonly Value[]> => {
-    const timeoutMs = Math.max(1, deadline - Date.now());
+    const timeoutMs = Math.max(1, deadline - performance.now());
     return (await connection.query(query, { timeoutMs, signal })).rows[0] ?? [];
   };
   try {

@@ -36,7 +36,7 @@ async function judged(input: JudgeQueryInput): Promise<StatementVerdict> {
   const { prepareSql, measurementsOf, withMeasurement } = await import("@tandem/metrics");
   const prepared = await prepareSql(sql, connection.dialect);
   if ("reason" in prepared) return { verdict: "not_judged", parts: [], reason: prepared.reason };
-  const deadline = Date.now() + MEASURE_MS;
+  const deadline = performance.now() + MEASURE_MS;
   const known = await resolveTables(prepared.named, input);
   const { tables, notes } = await trustedTables(prepared, known, input, deadline);
   let verdict = prepared.judge(tables, model);
@@ -88,7 +88,7 @@ async function repairOf(
 ): Promise<Pick<StatementVerdict, "instead" | "rewrite">> {
   if (!parts.some(({ kind, factor }) => REPAIRED.has(kind) && factor !== 1)) return {};
   const { instead, rewrite } = await prepared.repair(tables, model);
-  const timeoutMs = deadline - Date.now();
+  const timeoutMs = deadline - performance.now();
   const isAccepted =
     rewrite !== undefined &&
     timeoutMs > 0 &&
@@ -102,7 +102,7 @@ async function ask(
   { connection, signal }: JudgeQueryInput,
   deadline: number,
 ): Promise<readonly unknown[] | undefined> {
-  const timeoutMs = deadline - Date.now();
+  const timeoutMs = deadline - performance.now();
   if (timeoutMs <= 0) return undefined;
   const result = await connection.query(sql, { maxRows: 1, timeoutMs, signal }).catch(refused);
   return result && (result.rows[0] ?? []);

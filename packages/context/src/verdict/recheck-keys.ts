@@ -52,9 +52,9 @@ async function check(
     `GROUP BY ${columns.join(", ")} HAVING COUNT(*) > 1 LIMIT 1`,
   ].join(" ");
   const last = known.get(sql);
-  if (last && Date.now() - last.at < VALID_MS) return last.outcome;
+  if (last && performance.now() - last.at < VALID_MS) return last.outcome;
   const row = await ask(sql);
   const outcome = row === undefined ? "unchecked" : row.length === 0 ? "holds" : "broken";
-  if (outcome !== "unchecked") known.set(sql, { outcome, at: Date.now() });
+  if (outcome !== "unchecked") known.set(sql, { outcome, at: performance.now() });
   return outcome;
 }

@@ -48,7 +48,7 @@ class EmbeddedQueue implements RunSource {
 
   send(run: Run): void {
     this.deadRuns.delete(run.key);
-    if (!this.#waiting.has(run.key)) this.#wait({ run, sentAt: Date.now(), from: 0, failures: 0 });
+    if (!this.#waiting.has(run.key)) this.#wait({ run, sentAt: performance.now(), from: 0, failures: 0 });
     this.look();
   }
 
@@ -56,14 +56,15 @@ class EmbeddedQueue implements RunSource {
   look(): void {
     clearTimeout(this.#alarm);
     // Read before the runs are checked: a run whose backoff ends in between would otherwise be neither taken nor timed.
-    const now = Date.now();
+    const now = performance.now();
     let taken = true;
     while (taken) {
       taken = false;
       for (const worker of this.workers) taken = worker.takeOne() || taken;
     }
     const due = [...this.#waiting.values()].map(({ from }) => from).filter((from) => from > now);
-    if (due.length > 0) this.#alarm = setTimeout(() => this.look(), Math.max(0, Math.min(...due) - Date.now())).unref();
+    if (due.length > 0)
+      this.#alarm = setTimeout(() => this.look(), Math.max(0, Math.min(...due) - performance.now())).unref();
   }
 
   /** Takes the next run for a worker and marks it as running. */
@@ -73,7 +74,7 @@ class EmbeddedQueue implements RunSource {
       if (run.kind === "session") busy.set(run.tenant, (busy.get(run.tenant) ?? 0) + 1);
     }
     const ready = [...this.#waiting.values()].filter(
-      ({ run, from }) => canTake(run) && from <= Date.now() && !this.#underWay.has(run.key),
+      ({ run, from }) => canTake(run) && from <= performance.now() && !this.#underWay.has(run.key),
     );
     const best = mostUrgent(
       ready.map((it) => ({
@@ -109,7 +110,7 @@ class EmbeddedQueue implements RunSource {
     const { attempts = DEFAULT_ATTEMPTS, pauseSeconds = DEFAULT_PAUSE_SECONDS } = this.#options;
     if (failures < attempts) {
       const pause = Math.min(pauseSeconds * 2 ** (failures - 1), MAX_PAUSE_SECONDS) * 1000;
-      this.#wait({ ...taken, failures, from: Date.now() + pause });
+      this.#wait({ ...taken, failures, from: performance.now() + pause });
     } else if (!this.#waiting.has(taken.run.key)) {
       const words = error instanceof Error ? error.message : String(error);
       this.deadRuns.set(taken.run.key, {
@@ -150,7 +151,12 @@ class EmbeddedQueue implements RunSource {
       const waiting = [...this.#waiting.values()].filter(({ run }) => run.place === place);
       const running = [...this.#underWay.values()].filter(({ run }) => run.place === place).length;
       const oldest = Math.min(...waiting.map(({ sentAt }) => sentAt));
-      return { place, waiting: waiting.length, running, oldestMs: waiting.length > 0 ? Date.now() - oldest : null };
+      return {
+        place,
+        waiting: waiting.length,
+        running,
+        oldestMs: waiting.length > 0 ? performance.now() - oldest : null,
+      };
     });
   }
 

@@ -41,10 +41,10 @@ export async function openPostgresQueue(url: string, options: PostgresQueueOptio
   let trustFrom = 0;
   // Rate-limits repeated errors: an unavailable Postgres causes several per second.
   const trouble = (error: unknown): void => {
-    trustFrom = Date.now() + GRACE_MS;
+    trustFrom = performance.now() + GRACE_MS;
     const { message } = error instanceof Error ? error : new Error(String(error));
-    if (Date.now() - (told.get(message) ?? -Infinity) < TELL_EVERY_MS) return;
-    told.set(message, Date.now());
+    if (performance.now() - (told.get(message) ?? -Infinity) < TELL_EVERY_MS) return;
+    told.set(message, performance.now());
     options.onTrouble?.(error instanceof Error ? error : new Error(message));
   };
   database.listen(
@@ -60,7 +60,7 @@ export async function openPostgresQueue(url: string, options: PostgresQueueOptio
   );
   const beatAll = async (): Promise<void> => {
     await Promise.all([...workers].map((worker) => worker.beat()));
-    if (workers.size > 0 && Date.now() > trustFrom) await database.query(failLost(SILENT_SECONDS, policy));
+    if (workers.size > 0 && performance.now() > trustFrom) await database.query(failLost(SILENT_SECONDS, policy));
   };
   const heart = setInterval(() => void beatAll().catch(trouble), BEAT_EVERY_MS).unref();
 

@@ -14,13 +14,13 @@ export async function retryWhileUnavailable<T>(
   deadlineMs: number,
   signal?: AbortSignal,
 ): Promise<T> {
-  const deadline = Date.now() + deadlineMs;
+  const deadline = performance.now() + deadlineMs;
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
     try {
       return await attempt();
     } catch (error) {
       if (!isPassing(error)) throw error;
-      if (signal?.aborted || Date.now() + pause > deadline) {
+      if (signal?.aborted || performance.now() + pause > deadline) {
         throw new TandemError("queue_unavailable", `The queue's Postgres does not answer. ${error.message}`, {
           fix: "See that Postgres runs and that storage.url names it; then try again.",
           cause: error,

@@ -324,13 +324,13 @@ export class AcpSession {
   /** Retries while the approval is not found: a client may answer before the log records the request. */
   async #settle(id: string, answer: ApprovalAnswer): Promise<void> {
     const { engine, who, mayKeepRules } = this.#parts;
-    const until = Date.now() + FOUND_MS;
+    const until = performance.now() + FOUND_MS;
     for (let pause = 10; ; pause *= 2) {
       try {
         await engine.approvals.answer(id, answer, who, mayKeepRules);
         return;
       } catch (error) {
-        if (!(error instanceof RequestError) || error.code !== "not_found" || Date.now() > until) throw error;
+        if (!(error instanceof RequestError) || error.code !== "not_found" || performance.now() > until) throw error;
         await setTimeout(pause);
         // Listing refreshes the index.
         await engine.approvals.list({ status: "pending", session: this.id, limit: 1 });

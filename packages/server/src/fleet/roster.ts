@@ -18,7 +18,7 @@ export class Roster {
 
   /** `bypassCache` re-reads the rows after a stale address failed. */
   async living(bypassCache = false): Promise<WorkerRow[]> {
-    const now = Date.now();
+    const now = performance.now();
     if (bypassCache || !this.#read || now - this.#read.at > FRESH_MS) {
       const rows = this.#workers.list().then((all) => all.filter(({ alive }) => alive));
       this.#read = { at: now, rows };

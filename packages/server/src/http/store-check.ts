@@ -19,7 +19,8 @@ export class StoreCheck {
 
   /** Undefined if there is none. */
   trouble(): Promise<StoreTrouble | undefined> {
-    if (!this.#last || Date.now() - this.#last.at > KEPT_MS) this.#last = { at: Date.now(), trouble: this.#ask() };
+    const now = performance.now();
+    if (!this.#last || now - this.#last.at > KEPT_MS) this.#last = { at: now, trouble: this.#ask() };
     return this.#last.trouble;
   }
 

@@ -71,7 +71,7 @@ export class OpencodeHub {
     if (known) return known;
     // A session that was created a moment ago may be missing in the feed.
     const session = await this.#engine.sessions.get(id);
-    for (const until = Date.now() + RETRY_MS; Date.now() < until; await delay(10)) {
+    for (const until = performance.now() + RETRY_MS; performance.now() < until; await delay(10)) {
       const arrived = this.#sessions.get(session.id);
       if (arrived) return arrived;
     }

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { RequestError, type SessionEventBody, type StopReason } from "@tandem/protocol";
 import { openStore } from "@tandem/storage";
 import { expect, onTestFinished, test } from "vitest";
-import { systemClock } from "../host/clock.ts";
+import { systemClock, type Clock } from "../host/clock.ts";
 import { DatabaseWait } from "../host/database-wait.ts";
+import { MovableClock } from "../host/movable-clock.ts";
 import { waitingStore } from "../host/waiting-store.ts";
 import { UsageLedger } from "../log/usage-ledger.ts";
 import { BudgetHook } from "./budget-hook.ts";
@@ -20,7 +21,7 @@ const ROW = {
 };
 
 /** A hook in the middle of a turn, whose database fails `times` times from now on. */
-async function hookWhoseDatabaseFails(times: number, boundMs: number) {
+async function hookWhoseDatabaseFails(times: number, boundMs: number, clock: Clock = systemClock) {
   const folder = await mkdtemp(join(tmpdir(), "tandem-budget-"));
   const store = await openStore(join(folder, "tandem.db"));
   const stopped = Promise.withResolvers<{ reason: StopReason; events: readonly SessionEventBody[] }>();
@@ -43,7 +44,7 @@ async function hookWhoseDatabaseFails(times: number, boundMs: number) {
   const limits = { turn: {}, session: {}, agent: {}, project: {}, day: {} };
   const own = waitingStore(failing, database);
   const hook = new BudgetHook({
-    clock: systemClock,
+    clock,
     store: own,
     book: new QuotaRegistry(own.records, limits),
     settings: { limits, project: folder, payer: async () => null },
@@ -65,8 +66,20 @@ async function hookWhoseDatabaseFails(times: number, boundMs: number) {
   await hook.before();
   failures = 0;
   hook.observe({ type: "event", thread: "sthr_2", event: { type: "span.model_request_start" } } as never);
-  return { stopped: stopped.promise, settled: settled.promise };
+  return { stopped: stopped.promise, settled: settled.promise, ledger };
 }
+
+test("a clock that is set back or forward does not change the time that a turn has worked", async () => {
+  const clock = new MovableClock();
+  const { ledger } = await hookWhoseDatabaseFails(0, 1_000, clock);
+  clock.step(-3_600_000);
+  clock.advance(2_000);
+  await expect.poll(() => ledger.workedMs).toBeGreaterThanOrEqual(2_000);
+  clock.step(7_200_000);
+  clock.advance(2_000);
+  await expect.poll(() => ledger.workedMs).toBeGreaterThanOrEqual(4_000);
+  expect(ledger.workedMs).toBeLessThan(3_600_000);
+});
 
 test("a budget check waits for the database, and the turn continues", async () => {
   const { stopped, settled } = await hookWhoseDatabaseFails(2, 60_000);

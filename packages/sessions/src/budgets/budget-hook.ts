@@ -149,7 +149,7 @@ export class BudgetHook implements TurnHook {
     this.#began ??= this.#totals;
     this.#isWatching = true;
     this.#stopTicking?.();
-    this.#markedAt = this.#parts.clock.now();
+    this.#markedAt = this.#parts.clock.monotonic();
     this.#stopTicking = this.#parts.clock.every(TICK_MS, () => this.#tick());
   }
 
@@ -249,7 +249,7 @@ export class BudgetHook implements TurnHook {
 
   /** Time waiting for a person does not count. */
   #tick(): void {
-    const now = this.#parts.clock.now();
+    const now = this.#parts.clock.monotonic();
     if (unansweredCalls(this.#row).length === 0) this.#parts.control.ledger.workedMs += now - this.#markedAt;
     this.#markedAt = now;
     const short = this.#ownShortfall({ ...NOTHING, seconds: TICK_MS });

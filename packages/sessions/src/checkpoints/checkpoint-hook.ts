@@ -23,7 +23,7 @@ export class CheckpointHook implements TurnHook {
   readonly #events: EventLog;
   #last: Checkpoint | undefined;
   #message: EventId | null = null;
-  #failedAt = 0;
+  #failedAt = -Infinity;
   #failure = "";
 
   constructor(control: TurnControl, shelf: CheckpointStores, { clock, events }: { clock: Clock; events: EventLog }) {
@@ -55,7 +55,8 @@ export class CheckpointHook implements TurnHook {
 
   async #take(when: "before" | "after", message: EventId | null): Promise<SessionEventBody[]> {
     // Each turn logs once that it cannot be rewound.
-    if (this.#clock.now() - this.#failedAt < TRY_AGAIN_MS) return when === "before" ? [notice(this.#failure)] : [];
+    if (this.#clock.monotonic() - this.#failedAt < TRY_AGAIN_MS)
+      return when === "before" ? [notice(this.#failure)] : [];
     const { id, folder } = this.#control.row();
     try {
       const store = await this.#shelf.of(folder);
@@ -75,7 +76,7 @@ export class CheckpointHook implements TurnHook {
         },
       ];
     } catch (error) {
-      this.#failedAt = this.#clock.now();
+      this.#failedAt = this.#clock.monotonic();
       this.#failure = `No checkpoint was taken, so the files cannot be rewound: ${errorDetail(error).message}`;
       return [notice(this.#failure)];
     }

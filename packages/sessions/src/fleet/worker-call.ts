@@ -29,6 +29,7 @@ export class WorkerCall {
   readonly #fleet: FleetSettings;
   readonly #clock: Clock;
   readonly #speak: Speak;
+  /** By the monotonic clock. */
   readonly #sent = new Map<SessionId, number>();
   /** Dead letters and missing workers that were already logged. */
   readonly #told = new Set<string>();
@@ -58,8 +59,8 @@ export class WorkerCall {
   /** Calls workers for sessions whose holder died, and for input without a call. */
   async sweep(): Promise<void> {
     const wanted = await this.#store.leases.waitingForWorker();
-    const now = this.#clock.now();
-    for (const [session, at] of this.#sent) if (at + SENT_MS < now) this.#sent.delete(session);
+    const sentBefore = this.#clock.monotonic() - SENT_MS;
+    for (const [session, at] of this.#sent) if (at < sentBefore) this.#sent.delete(session);
     if (wanted.length === 0) return this.#told.clear();
     const [dead, workers] = await Promise.all([this.#fleet.queue.dead(), this.#store.workers.list()]);
     const letters = new Map(dead.map((letter) => [letter.run.key, letter]));
@@ -72,7 +73,7 @@ export class WorkerCall {
       }
       if (!this.#sent.has(session)) await this.#send(session, place);
       const able = ready.filter((worker) => fits(worker, place, this.#fleet.tenant));
-      const waited = now - Date.parse(since);
+      const waited = this.#clock.now() - Date.parse(since);
       if (able.length > 0) {
         if (waited > CROWDED_MS && able.every(isFull)) await this.#sayCrowded(session, since, able.length);
       } else if (waited > UNPLACED_MS) await this.#sayUnplaced(session, place ?? ANYWHERE);
@@ -81,7 +82,7 @@ export class WorkerCall {
 
   async #send(session: SessionId, place: string | null): Promise<void> {
     const { queue, tenant } = this.#fleet;
-    this.#sent.set(session, this.#clock.now());
+    this.#sent.set(session, this.#clock.monotonic());
     await queue.send({ kind: "session", key: session, tenant, place: place ?? ANYWHERE, priority: 0 });
   }
 

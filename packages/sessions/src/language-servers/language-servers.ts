@@ -117,9 +117,9 @@ export class LanguageServers implements SessionLanguages {
   async #find(folder: string): Promise<FoundServer[]> {
     const { clock, lsp, hostVariables } = this.#settings;
     const known = this.#found.get(folder);
-    if (known && clock.now() - known.at < FOUND_MS) return known.servers;
+    if (known && clock.monotonic() - known.at < FOUND_MS) return known.servers;
     const servers = findServers(folder, { path: hostVariables["PATH"] ?? "", configured: lsp.servers });
-    this.#found.set(folder, { at: clock.now(), servers });
+    this.#found.set(folder, { at: clock.monotonic(), servers });
     return servers;
   }
 
@@ -148,11 +148,11 @@ export class LanguageServers implements SessionLanguages {
     const { clock } = this.#settings;
     const ended = entry.server?.endedBecause;
     if (ended !== undefined) {
-      entry.failures.push({ at: clock.now(), reason: ended });
+      entry.failures.push({ at: clock.monotonic(), reason: ended });
       entry.server = entry.starting = undefined;
     }
     if (entry.starting) return entry.starting;
-    entry.failures = entry.failures.filter(({ at }) => clock.now() - at < FAILURES_MS);
+    entry.failures = entry.failures.filter(({ at }) => clock.monotonic() - at < FAILURES_MS);
     const last = entry.failures.at(-1);
     if (last && entry.failures.length >= MAX_FAILURES) {
       const reason = `${last.reason}; that was failure ${entry.failures.length}`;
@@ -180,7 +180,7 @@ export class LanguageServers implements SessionLanguages {
       return await LanguageServer.start(entry.folder, found, around);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      entry.failures.push({ at: this.#settings.clock.now(), reason });
+      entry.failures.push({ at: this.#settings.clock.monotonic(), reason });
       entry.starting = undefined;
       throw serverFailed(entry.name, reason, `Check that ${found.command} runs in the folder.`);
     }

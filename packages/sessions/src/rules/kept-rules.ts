@@ -200,7 +200,7 @@ export class KeptRules implements Rules {
       },
       observe: () => {
         // While the store is unreachable, the known rules apply.
-        if (this.#parts.clock.now() - this.#readAt > FRESH_MS) void this.#read().catch(() => undefined);
+        if (this.#parts.clock.monotonic() - this.#readAt > FRESH_MS) void this.#read().catch(() => undefined);
       },
     };
   }
@@ -238,7 +238,7 @@ export class KeptRules implements Rules {
     for await (const page of recordPages(this.#parts.records, SPACE, KIND, { pageSize: 1_000 })) {
       found.push(...page.map(({ value }) => keptRule.parse(value)));
     }
-    this.#readAt = this.#parts.clock.now();
+    this.#readAt = this.#parts.clock.monotonic();
     // Ids sort by creation time.
     if (JSON.stringify(found) !== JSON.stringify(this.#stored)) this.#stored = found;
   }

@@ -98,7 +98,7 @@ export class Spares {
   #start(row: SessionRow, hint: string): void {
     const { settings } = this.#dependencies;
     const { count, keepMs } = settings.spareProcesses;
-    const now = settings.clock.now();
+    const now = settings.clock.monotonic();
     if (this.#isStopped || count === 0 || now - (this.#failedAt.get(hint) ?? -Infinity) < RETRY_MS) return;
     const known = this.#entries.find((entry) => entry.hint === hint && !entry.isReserved);
     if (known) {
@@ -136,7 +136,7 @@ export class Spares {
     const entry = this.#entries.find((each) => each.hint === hint && each.isPlaced && !each.isReserved);
     if (!entry) return undefined;
     entry.isReserved = true;
-    entry.usedAt = this.#dependencies.settings.clock.now();
+    entry.usedAt = this.#dependencies.settings.clock.monotonic();
     const { id, primaryThread, scratch } = entry;
     return { id, primaryThread, ...(scratch !== undefined && { scratch }) };
   }
@@ -196,7 +196,7 @@ export class Spares {
       return await Spare.open(row, settings, { ...this.#dependencies, onEnded });
     } catch (error) {
       if (this.#failedAt.size >= MAX_KINDS) this.#failedAt.clear();
-      this.#failedAt.set(entry.hint, settings.clock.now());
+      this.#failedAt.set(entry.hint, settings.clock.monotonic());
       if (!(error instanceof NotAhead))
         settings.log.warn({ error: String(error) }, "no process could be started ahead");
       void this.#end(entry);
@@ -207,7 +207,7 @@ export class Spares {
   /** Makes room for another kind, but not at the cost of one that is used more often. */
   async #endLeastUsed(hint: string): Promise<void> {
     const usesOf = (kind: string): number => this.#uses.get(kind) ?? 0;
-    const unused = this.#dependencies.settings.clock.now() - UNUSED_MS;
+    const unused = this.#dependencies.settings.clock.monotonic() - UNUSED_MS;
     const [least] = this.#entries
       .filter((entry) => (entry.isReserved ? entry.usedAt < unused : usesOf(entry.hint) <= usesOf(hint)))
       .toSorted((a, b) => usesOf(a.hint) - usesOf(b.hint) || a.usedAt - b.usedAt);

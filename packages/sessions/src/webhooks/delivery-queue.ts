@@ -33,6 +33,7 @@ const RETRIES_MS = [
   8 * HOUR,
   8 * HOUR,
 ];
+const JITTER = 0.2;
 /** Longer than an attempt may take: another process then repeats the attempt of one that died. */
 const LEASE_MS = 30 * SECOND;
 /** How often a process looks for deliveries that another one wrote. */
@@ -129,7 +130,9 @@ export class DeliveryQueue {
     const records = await store.records.list(WEBHOOKS, DUE, { prefix: `${endpoint.id}/`, limit: free + 1 });
     for (const [index, record] of records.entries()) {
       const { at } = parseDueKey(record.key);
-      if (at > clock.now()) return at;
+      const waitMs = at - clock.now();
+      // A longer wait than any means that the clock was set back since: the delivery is due.
+      if (waitMs > 0 && waitMs <= longestWait(readDue(record.value))) return at;
       if (index < free) await this.#claim(endpoint, record);
     }
     return Infinity;
@@ -175,7 +178,7 @@ export class DeliveryQueue {
       return;
     }
     const wait = result.type === "failed" ? RETRIES_MS[value.attempts - 1] : undefined;
-    const retryAt = wait === undefined ? undefined : clock.now() + wait * (0.8 + 0.4 * Math.random());
+    const retryAt = wait === undefined ? undefined : clock.now() + wait * (1 - JITTER + 2 * JITTER * Math.random());
     await this.#replace(claim, [
       ...(retryAt === undefined
         ? []
@@ -261,6 +264,10 @@ export class DeliveryQueue {
     }
   }
 }
+
+/** From an attempt to the next one, or to the end of its lease. A new delivery is due at once. Keys are rounded. */
+const longestWait = ({ attempts }: DueDelivery): number =>
+  SECOND + (attempts === 0 ? 0 : Math.max(LEASE_MS, (1 + JITTER) * (RETRIES_MS[attempts - 1] ?? 0)));
 
 /** So that no endpoint is always the last one when there are many. */
 const shuffled = <T>(items: readonly T[]): T[] =>

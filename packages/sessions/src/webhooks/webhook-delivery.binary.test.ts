@@ -247,3 +247,18 @@ test("the log keeps a bounded number of deliveries", async () => {
   clock.advance(8 * 24 * HOUR);
   await expect.poll(() => service.deliveries(endpoint.id, { limit: 10 })).toEqual([]);
 });
+
+test("after the clock was set back by an hour, what was due before is delivered, and retries keep their waits", async () => {
+  const service = await open();
+  const { endpoint } = await service.create({ ...FIELDS, url: receiver.url });
+  receiver.answer = 500;
+  await announce();
+  await expect.poll(async () => (await only(service, endpoint.id))?.state).toBe("pending");
+  const tries = receiver.received.length;
+  await service.stop();
+  await announce("agent_2");
+  clock.step(-HOUR);
+  receiver.answer = 200;
+  await open();
+  await expect.poll(() => receiver.received.length).toBe(tries + 2);
+});

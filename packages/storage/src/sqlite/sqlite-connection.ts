@@ -91,12 +91,12 @@ export class SqliteConnection implements Disposable {
 
 /** Retries while another process creates the file. */
 function open<T>(attempt: () => T): T {
-  const deadline = Date.now() + BUSY_TIMEOUT_MS;
+  const deadline = performance.now() + BUSY_TIMEOUT_MS;
   for (;;) {
     try {
       return attempt();
     } catch (error) {
-      if (resultOf(error) !== RESULT.busy || Date.now() > deadline) throw translate(error);
+      if (resultOf(error) !== RESULT.busy || performance.now() > deadline) throw translate(error);
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
     }
   }

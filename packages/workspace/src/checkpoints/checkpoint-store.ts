@@ -73,7 +73,7 @@ export class CheckpointStore {
 
   /** Takes a checkpoint of the folder's current state. */
   async take(owner: string, label: string, signal?: AbortSignal): Promise<Checkpoint> {
-    const options = { until: Date.now() + TAKE_MS, ...(signal && { signal }) };
+    const options = { until: performance.now() + TAKE_MS, ...(signal && { signal }) };
     return this.#healing(async () => this.#keep(owner, { ...(await this.#look(options)), label }, options));
   }
 
@@ -101,12 +101,12 @@ export class CheckpointStore {
   /** Differing paths. Paths that either checkpoint has skipped are excluded. */
   async changes(from: Checkpoint, to: Checkpoint): Promise<PathChange[]> {
     const unknown = new Set([...from.skipped, ...to.skipped]);
-    const changes = await changedPaths(this.#git, from.tree, to.tree, { until: Date.now() + READ_MS });
+    const changes = await changedPaths(this.#git, from.tree, to.tree, { until: performance.now() + READ_MS });
     return changes.filter(({ path }) => !unknown.has(path));
   }
 
   diff(from: Checkpoint, to: Checkpoint, options: DiffOptions): Promise<TreeDiff> {
-    return diffTrees(this.#git, from, to, { ...options, until: Date.now() + READ_MS });
+    return diffTrees(this.#git, from, to, { ...options, until: performance.now() + READ_MS });
   }
 
   /**
@@ -119,7 +119,7 @@ export class CheckpointStore {
     label: string,
     { present, target, paths }: { present: Checkpoint; target: Checkpoint; paths: ReadonlySet<string> },
   ): Promise<Checkpoint> {
-    const options = { until: Date.now() + RESTORE_MS };
+    const options = { until: performance.now() + RESTORE_MS };
     const wanted = (await this.changes(present, target)).filter(({ path }) => paths.has(path));
     const result = await this.#git.withIndex(
       "current",
@@ -140,7 +140,7 @@ export class CheckpointStore {
 
   /** Writes a checkpoint's files to another folder. Paths that neither side has kept stay unchanged. */
   async writeTo(folder: string, { tree, skipped }: Pick<Checkpoint, "tree" | "skipped">): Promise<void> {
-    const options = { until: Date.now() + RESTORE_MS };
+    const options = { until: performance.now() + RESTORE_MS };
     const there = new CheckpointStore(this.#git.over(folder), this.#limits);
     await there.#git.withIndex("empty", async (index) => {
       const now = await there.#read(index, options);
@@ -153,7 +153,7 @@ export class CheckpointStore {
 
   /** The files of a checkpoint and the objects that hold them. Links are files, too. */
   async files({ tree }: Checkpoint): Promise<{ mode: string; blob: string; bytes: number; path: string }[]> {
-    const options = { until: Date.now() + READ_MS, maxBytes: MAX_LIST_BYTES };
+    const options = { until: performance.now() + READ_MS, maxBytes: MAX_LIST_BYTES };
     const listed = await this.#git.text(["ls-tree", "-r", "-l", "-z", tree], options);
     return listed.split("\0").flatMap((line) => {
       const [, mode, blob, bytes, path] = /^(\d+) blob ([0-9a-f]+) +(\d+)\t(.+)$/s.exec(line) ?? [];
@@ -165,7 +165,11 @@ export class CheckpointStore {
   async contents(blobs: readonly string[]): Promise<Map<string, Buffer>> {
     const input = blobs.map((blob) => `${blob}\n`).join("");
     const args = ["cat-file", "--batch"];
-    const outcome = await this.#git.run(args, { input, until: Date.now() + READ_MS, maxBytes: MAX_CONTENT_BYTES });
+    const outcome = await this.#git.run(args, {
+      input,
+      until: performance.now() + READ_MS,
+      maxBytes: MAX_CONTENT_BYTES,
+    });
     if (outcome.exitCode !== 0) throw new GitFailed(args, outcome);
     const contents = new Map<string, Buffer>();
     for (let at = 0; at < outcome.stdout.length;) {
@@ -186,7 +190,7 @@ export class CheckpointStore {
   /** Garbage-collects and packs objects. Objects of a checkpoint being taken right now are safe. */
   async collect(): Promise<void> {
     await this.#git.sweep();
-    await this.#git.text(["gc", "--quiet", "--prune=2.hours.ago"], { until: Date.now() + RESTORE_MS });
+    await this.#git.text(["gc", "--quiet", "--prune=2.hours.ago"], { until: performance.now() + RESTORE_MS });
   }
 
   /** Size on disk and number of loose objects. */
@@ -249,7 +253,7 @@ export class CheckpointStore {
   async #list(refs: string): Promise<Checkpoint[]> {
     const format = "%(refname:lstrip=2)%00%(tree)%00%(contents)%00";
     const listed = await this.#git.text(["for-each-ref", `--format=${format}`, refs], {
-      until: Date.now() + READ_MS,
+      until: performance.now() + READ_MS,
       maxBytes: 256 * 1024 * 1024,
     });
     const fields = listed.split("\0");

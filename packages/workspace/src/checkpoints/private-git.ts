@@ -35,7 +35,7 @@ const SETTINGS = {
 } as const;
 
 export interface RunOptions extends Pick<GitOptions, "input" | "maxBytes" | "signal"> {
-  /** Deadline. */
+  /** Deadline, by the monotonic clock. */
   until?: number;
   index?: string;
   /** Writes new objects into one pack: much faster and smaller for many files. */
@@ -81,7 +81,7 @@ export class PrivateGit {
     { until, index, packs = false, ...options }: RunOptions = {},
   ): Promise<GitOutcome> {
     await this.#ready();
-    const timeoutMs = until === undefined ? undefined : Math.max(1, until - Date.now());
+    const timeoutMs = until === undefined ? undefined : Math.max(1, until - performance.now());
     return runGit(this.folder, [`--git-dir=${this.#gitDir}`, `--work-tree=${this.folder}`, ...args], {
       ...options,
       user: this.#user,

@@ -91,7 +91,7 @@ async function lookAtRepository(
   const repository = await findRepository(folder);
   if (!repository) return { head: null, excludes: [] };
   const args = ["rev-parse", "--verify", "--quiet", "HEAD"];
-  const timeoutMs = until === undefined ? undefined : Math.max(1, until - Date.now());
+  const timeoutMs = until === undefined ? undefined : Math.max(1, until - performance.now());
   const { stdout } = await runGit(repository, args, {
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(signal && { signal }),

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { newId, RequestError, type SessionEventBody, type SessionId } from "@tandem/protocol";
-import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, inject, test, vi } from "vitest";
 import { MemoryEngine } from "../../testing/memory-engine.ts";
 import { StreamReader } from "../../testing/read-stream.ts";
 import { startTestServer, type TestServer } from "../../testing/start-test-server.ts";
@@ -61,6 +61,16 @@ describe("a hub", () => {
     await using third = await open();
     memory.append(session, message(1));
     await third.until(({ id }) => id === "2");
+  });
+
+  test("goes on when the clock of the machine is set back by an hour", async () => {
+    await using stream = await open();
+    memory.append(session, message(1));
+    await stream.until(({ id }) => id === "1");
+    const { now } = Date;
+    using _clock = vi.spyOn(Date, "now").mockImplementation(() => now() - 3_600_000);
+    memory.append(session, message(1));
+    expect(await stream.until(({ id }) => id === "2")).toBeDefined();
   });
 
   test("leaves nothing behind if a stream could not be opened", async () => {

@@ -171,13 +171,13 @@ export class SessionHub {
 
   #flushSoon(): void {
     const windowMs = Math.max(this.#dependencies.settings.batchMs, this.#subscribers.size / CLIENTS_PER_MS);
-    this.#timer ??= setTimeout(() => this.#flush(), Math.max(0, this.#lastFlush + windowMs - Date.now()));
+    this.#timer ??= setTimeout(() => this.#flush(), Math.max(0, this.#lastFlush + windowMs - performance.now()));
   }
 
   #flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#lastFlush = Date.now();
+    this.#lastFlush = performance.now();
     const items = this.#pending;
     this.#pending = [];
     const encoded = new Map<string, Buffer>();

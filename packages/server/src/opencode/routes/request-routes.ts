@@ -71,14 +71,14 @@ async function settle(call: OpencodeCall, answer: (approval: Approval) => Approv
 
 /** A client may answer before the call is indexed, which takes until the model's message is complete. Listing refreshes it. */
 async function find({ engine, hub, signal }: OpencodeCall, id: string): Promise<Approval> {
-  const until = Date.now() + FOUND_MS;
+  const until = performance.now() + FOUND_MS;
   for (let pause = 10; ; pause = Math.min(2 * pause, MAX_PAUSE_MS)) {
     try {
       return await engine.approvals.get(id);
     } catch (error) {
       const session = [...hub.watches].find(([, { facts }]) => facts.pending.has(id))?.[0];
       const isMissing = error instanceof RequestError && error.code === "not_found";
-      if (!isMissing || session === undefined || Date.now() > until) throw error;
+      if (!isMissing || session === undefined || performance.now() > until) throw error;
       await setTimeout(pause, undefined, { signal });
       await engine.approvals.list({ status: "pending", session, limit: 1 });
     }
