@@ -137,8 +137,8 @@ export const README_PROMISES: readonly ReadmePromise[] = [
   {
     claim: "and so is remote access without TLS or a proxy that you trust.",
     tests: [
-      ["packages/server/src/http/start-server.test.ts", "%s is refused unless allowed"],
-      ["packages/server/src/http/start-server.test.ts", "that is remote needs TLS or a trusted proxy as well"],
+      ["packages/server/src/app/start-server.test.ts", "%s is refused unless allowed"],
+      ["packages/server/src/app/start-server.test.ts", "that is remote needs TLS or a trusted proxy as well"],
     ],
   },
   {

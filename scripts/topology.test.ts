@@ -32,6 +32,10 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   web: ["protocol", "client"],
 };
 
+/** Folders and top-level files of these packages form layers: none imports one that imports it in turn. */
+const LAYERED = ["sessions", "server", "cli", "web", "claude-code", "policy", "runtime", "sandbox", "workspace"];
+const MAX_FILES = 25;
+
 /** Libraries that only one package may import: all others use its API. */
 const OWNED: readonly [library: RegExp, owner: string][] = [
   [/^@anthropic-ai\/claude-agent-sdk/, "claude-code"],
@@ -76,7 +80,7 @@ const TEST_ENTRY_POINTS = new Set([
 /** The runtime's pass-through of the Messages API, the gateway of sandboxes, and files that name the server's own route of that address. */
 const NAME_MESSAGES: ReadonlySet<string> = new Set([
   "runtime/src/messages/upstream.ts",
-  "sandbox/src/proxy/judge-api-request.ts",
+  "sandbox/src/proxy/api/judge-api-request.ts",
   "claude-code/src/emulated/stream-model.ts",
   "protocol/src/api/endpoints.ts",
   "server/src/http/reference/api-reference.ts",
@@ -116,7 +120,7 @@ const importsIn = (source: string): string[] =>
   [STATIC_IMPORT, DYNAMIC_IMPORT].flatMap((form) => [...source.matchAll(form)].map((match) => match[1]!));
 
 const imports: Import[] = Object.entries(workspaces).flatMap(([workspace, { folder }]) =>
-  globSync("src/**/*.ts", { cwd: folder }).flatMap((file) => {
+  globSync("src/**/*.{ts,tsx}", { cwd: folder }).flatMap((file) => {
     const source = readFileSync(join(folder, file), "utf8");
     return importsIn(source).map((target) => ({ workspace, file, target }));
   }),
@@ -126,6 +130,17 @@ const packageOf = (target: string): string => target.split("/", target.startsWit
 const workspaceOf = (target: string): string | undefined =>
   Object.keys(workspaces).find((workspace) => workspaces[workspace]!.name === packageOf(target));
 const where = ({ workspace, file, target }: Import): string => `${workspace}/${file} imports ${target}`;
+
+/** What is left after all folders that import no other were taken away, again and again: the circles, and what leads to them. */
+function circleOf(arrows: readonly { from: string; to: string }[]): string[] {
+  let left = arrows;
+  for (;;) {
+    const importing = new Set(left.map(({ from }) => from));
+    const next = left.filter(({ to }) => importing.has(to));
+    if (next.length === left.length) return [...new Set(left.map(({ from, to }) => `${from} imports ${to}`))];
+    left = next;
+  }
+}
 
 test("every form of import is found, and nothing else", () => {
   const source = [
@@ -205,6 +220,24 @@ describe("packages", () => {
       return !(packageOf(target) in declared);
     });
     expect(wrong.map(where)).toEqual([]);
+  });
+
+  test("have no folder with more than 25 source files", () => {
+    const counts = new Map<string, number>();
+    for (const file of globSync("{packages,apps}/*/src/**/*.{ts,tsx}", { cwd: root })) {
+      if (!/\.test\.tsx?$/.test(file)) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
+    }
+    expect([...counts].filter(([, count]) => count > MAX_FILES)).toEqual([]);
+  });
+
+  test.each(LAYERED)("%s: its folders do not import each other in a circle", (name) => {
+    const roomOf = (file: string): string => relative("src", file).split(sep)[0]!;
+    const arrows = imports
+      .filter(({ workspace, file, target }) => workspace === name && !isTest(file) && target.startsWith("."))
+      .map(({ file, target }) => ({ from: roomOf(file), to: roomOf(join(dirname(file), target)) }))
+      .filter(({ from, to }) => from !== to);
+    expect(arrows).not.toEqual([]);
+    expect(circleOf(arrows)).toEqual([]);
   });
 
   test("protocol runs in a browser: zod and nothing else", () => {

@@ -6,7 +6,7 @@ import { parseDuration } from "@tandem/tandem/config";
 import type { Invocation } from "./invocation.ts";
 import { openCallProject } from "@tandem/tandem/project";
 import { Progress } from "./progress.ts";
-import { readPrompt } from "./read-prompt.ts";
+import { readPrompt } from "./input/read-prompt.ts";
 import { styleFor, write } from "./terminal.ts";
 
 /** Options of `tandem text` and `tandem object`. */

@@ -18,7 +18,8 @@ const SOURCE = new URL(".", import.meta.url);
 
 // The demo tells stories, and aliases.ts has the old names.
 const sources = readdirSync(SOURCE, { recursive: true, encoding: "utf8" }).filter(
-  (path) => path.endsWith(".ts") && !/\.test\.ts$|(^|\/)(testing|faults|demo)\/|demo\.ts$|aliases\.ts$/.test(path),
+  (path) =>
+    path.endsWith(".ts") && !/\.test\.ts$|(^|\/)(testing|faults|demo|demo-context)\/|demo\.ts$|aliases\.ts$/.test(path),
 );
 
 /** String literals that have more than one word. */

@@ -70,7 +70,7 @@ export {
   type AuditKind,
   type AuditNote,
   type AuditVerdict,
-} from "./api/audit.ts";
+} from "./api/server/audit.ts";
 export {
   type ForkParams,
   type RewindOutcome,
@@ -215,7 +215,7 @@ export type { ModelUsage } from "./events/model-usage.ts";
 export type { SessionErrorDetail, SessionErrorType } from "./events/session-error.ts";
 export type { FilePatch } from "./events/file-patch.ts";
 export { budget, usageSnapshot, type Budget, type UsageSnapshot } from "./events/usage-snapshot.ts";
-export * from "./api/fleet.ts";
+export * from "./api/server/fleet.ts";
 export {
   tenantCredential,
   tenantId,
@@ -225,7 +225,7 @@ export {
   type TenantUse,
   type TenantView,
   type UpdateTenant,
-} from "./api/tenants.ts";
+} from "./api/server/tenants.ts";
 export { ENDPOINTS, type EndpointName } from "./api/endpoints.ts";
 export { FORM_BODY, PAGE_SIGNATURE_HEADER, PAGE_TIME_HEADER, pageSignatureText } from "./api/page-signature.ts";
 export {
@@ -254,7 +254,7 @@ export { MODEL_LINES } from "./api/models.ts";
 export type { WebhookEndpointView } from "./api/webhooks.ts";
 export { sessionOutcome, type FeedItem, type FeedSession, type SessionOutcome } from "./api/overview.ts";
 export type { TestedCall } from "./api/rules.ts";
-export { refusedHost, sandboxHost, type RefusedHost, type SandboxHost } from "./api/sandbox.ts";
+export { refusedHost, sandboxHost, type RefusedHost, type SandboxHost } from "./api/server/sandbox.ts";
 export {
   triggerFilter,
   triggerVerification,
@@ -286,8 +286,8 @@ export { PREVIEWS } from "./api/sessions/previews.ts";
 export { ANTHROPIC_EVENT_TYPES, isOwnType, type StreamFrame } from "./api/sessions/session-events.ts";
 export type { FileChange, FolderEntry, FolderFile } from "./api/sessions/session-folder.ts";
 export type { SlashCommand } from "./api/sessions/commands.ts";
-export type { Finding, ServerStatus } from "./api/status.ts";
-export type { Token } from "./api/tokens.ts";
+export type { Finding, ServerStatus } from "./api/server/status.ts";
+export type { Token } from "./api/server/tokens.ts";
 export type { Trust } from "./api/trust.ts";
 export { announcementsOf } from "./webhooks/session-announcements.ts";
 export {

@@ -8,7 +8,7 @@ export { limitsInForce, type LimitInForce } from "./limits.ts";
 export { checkMounted } from "./mount-identity.ts";
 export { knownWall, probeWall } from "./probe-wall.ts";
 export { SandboxError, wallMissing } from "./sandbox-error.ts";
-export type { ApiUsage } from "./proxy/api-forwarder.ts";
+export type { ApiUsage } from "./proxy/api/api-forwarder.ts";
 export { caVariables } from "./proxy/ca-trust.ts";
 export type { EgressOptions } from "./proxy/egress.ts";
 export type { EgressRefusal } from "./proxy/egress-refusal.ts";

@@ -1,7 +1,7 @@
 import { mkdir, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import type { HostServer } from "@tandem/claude-code";
-import { RequestError, type AuditNote, type SessionId } from "@tandem/protocol";
+import type { AuditNote, SessionId } from "@tandem/protocol";
 import { DEFAULT_TENANT, type Records, type Store } from "@tandem/storage";
 import { AllowedRoots } from "@tandem/workspace";
 import { AgentCatalogue } from "./resources/agents.ts";
@@ -14,9 +14,11 @@ import { KillSwitch, type Halt } from "./budgets/kill-switch.ts";
 import { QuotaRegistry } from "./budgets/quota-registry.ts";
 import { forgetSession } from "./checkpoints/forget-session.ts";
 import { CheckpointService } from "./checkpoints/checkpoint-service.ts";
+import { exportCassette } from "./cassettes/export-cassette.ts";
 import { SessionHistory } from "./checkpoints/session-history.ts";
 import { SessionCommands } from "./commands/session-commands.ts";
 import { ApprovalService } from "./approvals/approval-service.ts";
+import { loadTurnCode } from "./actor/load-turn-code.ts";
 import { ApprovalExpiry } from "./approvals/approval-expiry.ts";
 import { createDeployments } from "./deployments/create-deployments.ts";
 import { DeltaHub } from "./log/delta-hub.ts";
@@ -36,19 +38,19 @@ import { OwnerUrls } from "./mcp/owner-urls.ts";
 import { MemoryStoreCatalogue } from "./memory/memory-store-catalogue.ts";
 import { MessagesService } from "./messages/messages-service.ts";
 import { whyNoVariables } from "./process/open-sandbox.ts";
-import { sandboxState } from "./process/sandbox.ts";
-import { HostGrants } from "./process/host-grants.ts";
+import { sandboxState } from "./sandbox/sandbox.ts";
+import { HostGrants } from "./sandbox/host-grants.ts";
 import { ToolDefinitions } from "./mcp/tool-definitions.ts";
 import { limitStore } from "./quotas/limit-store.ts";
 import { forgetOutputs } from "./mounts/collect-outputs.ts";
 import { forgetMemoryMounts } from "./mounts/mount-memories.ts";
 import { MountsHook } from "./mounts/mounts-hook.ts";
-import { RepositoryTokens } from "./mounts/repository-tokens.ts";
+import { createRepositoryMounts } from "./mounts/create-repository-mounts.ts";
 import { SessionMounts } from "./mounts/session-mounts.ts";
 import { TurnQuota } from "./quotas/turn-quota.ts";
-import { openCommandSandbox } from "./process/program-sandbox.ts";
-import { prunePackages } from "./process/environment-packages.ts";
-import { sweepSocketFolders } from "./process/socket-folder.ts";
+import { openCommandSandbox } from "./sandbox/program-sandbox.ts";
+import { prunePackages } from "./sandbox/environment-packages.ts";
+import { sweepSocketFolders } from "./sandbox/socket-folder.ts";
 import { hostAccount } from "@tandem/policy";
 import { KeptRules } from "./rules/kept-rules.ts";
 import { ruledSession } from "./rules/ruled-session.ts";
@@ -142,20 +144,9 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
   const checkpoints = new CheckpointService(settings, stateFolder);
   const turnQuota = quotas && new TurnQuota(store.sessions, quotas, (session) => actors.wake(session));
   const memoryStores = new MemoryStoreCatalogue(store.records, settings);
-  const repositories = {
-    tokens: new RepositoryTokens(store.records, secrets, async (reference) => {
-      // A reference runs programs and reads files of this machine, which is not the other tenants'.
-      const isOwner = (settings.tenant ?? DEFAULT_TENANT) === DEFAULT_TENANT;
-      if (settings.readSecret && isOwner) return settings.readSecret(reference);
-      throw new RequestError("not_supported", `${reference} cannot be read here.`);
-    }),
-    ownerUrls: new OwnerUrls(store),
-    resolveFolder: (path: string): Promise<string> => places.resolve(path),
-    hostVariables: settings.hostVariables,
-    stateFolder,
-    user: settings.sandbox?.user,
-    publicOnly: settings.publicMcpServers ?? false,
-  };
+  const repositories = createRepositoryMounts(store, secrets, { ...settings, stateFolder }, (path) =>
+    places.resolve(path),
+  );
   const createTurnHooks: CreateTurnHooks = (control) => {
     const own = waitingStore(store, control.database);
     return [
@@ -223,7 +214,8 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
   });
   // Spread over the servers of a fleet: the first one denies the request for all.
   const othersMs = settings.fleet ? 1_000 + 4_000 * Math.random() : 0;
-  const expiry = new ApprovalExpiry({ store, service: approvals, othersMs, settings });
+  const prepare = settings.prepare && (() => loadTurnCode(settings));
+  const expiry = new ApprovalExpiry({ store, service: approvals, othersMs, settings, prepare });
   const tenant = settings.fleet?.tenant ?? DEFAULT_TENANT;
   const webhooks = new WebhookService(store, { tenant, secrets, ...settings });
   const worktrees = createWorktrees(store, { ...settings, stateFolder }, audit);
@@ -293,8 +285,10 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     sessions,
     announce: (row) => sessions.announce(row),
     note,
-    rules,
-    permissionMode: settings.permissionMode,
+    exportCassette: (row) => {
+      const { clock, permissionMode } = settings;
+      return exportCassette({ store, shelf: checkpoints.shelf, rules, permissionMode, clock }, row);
+    },
     clock: settings.clock,
   });
   const { deployments, triggers, scheduler } = createDeployments({

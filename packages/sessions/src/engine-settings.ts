@@ -13,6 +13,7 @@ import type { Quotas } from "./quotas/quotas.ts";
 import type { AgentSettings } from "./resources/agents.ts";
 import type { SkillSettings } from "./skills/skill-catalogue.ts";
 import type { SpareSettings } from "./spares/spare-settings.ts";
+import type { SecretSettings } from "./vaults/open-secret-box.ts";
 import type { WebhookSettings } from "./webhooks/webhook-settings.ts";
 import type { WorkSettings } from "./work/work-queue.ts";
 import type { WorktreeSettings } from "./worktrees/worktree-maker.ts";
@@ -29,6 +30,7 @@ export interface EngineSettings
     MessagesSettings,
     PreviewSettings,
     PushSettings,
+    SecretSettings,
     SkillSettings,
     SpareSettings,
     WebhookSettings,
@@ -43,8 +45,6 @@ export interface EngineSettings
   rules?: readonly Rule[];
   /** Reads a secret reference that an admin names in a request. */
   readSecret?: (reference: string) => Promise<string>;
-  /** The key that encrypts stored secrets, in base64; by default a file in the state folder. */
-  secretKey?: () => Promise<string>;
   /** How worktrees of sessions are prepared. */
   worktrees?: WorktreeSettings;
   /** Current limits of all sessions together; without it there are none. */

@@ -9,7 +9,7 @@ import type { OwnerUrls } from "./mcp/owner-urls.ts";
 import type { MemoryStores } from "./memory/memory-stores.ts";
 import type { McpServers } from "./mcp/tool-definitions.ts";
 import type { Messages } from "./messages/messages-service.ts";
-import type { SandboxHosts } from "./process/host-grants.ts";
+import type { SandboxHosts } from "./sandbox/host-grants.ts";
 import type { Model } from "./process/turn-options.ts";
 import type { Agents } from "./resources/agents.ts";
 import type { Environments } from "./resources/environments.ts";
@@ -36,10 +36,10 @@ import type { Worktrees } from "./worktrees/worktrees.ts";
  * 2. `resources/session-service.ts` accepts client input and puts it into the session's input queue.
  * 3. `actor/session-actor.ts` is the single writer of a session: it takes input from the queue while it holds the lease.
  * 4. `turn/turn-state.ts` lists the states of a turn and their transitions; `turn/turn-runner.ts` drives them.
- * 5. `process/conversation-holder.ts` starts and resumes the Claude Code process that answers.
+ * 5. `conversation/conversation-holder.ts` starts and resumes the Claude Code process that answers.
  *
- * Folders from the bottom up: host, log, hooks, rules, approvals, process, turn, actor, resources. The other folders are
- * features beside them.
+ * Folders from the bottom up: host, sandbox, log, hooks, rules, approvals, process, conversation, turn, actor, resources. The
+ * other folders are features beside them. Folders do not import each other in a circle: `scripts/topology.test.ts`.
  */
 export interface Engine {
   readonly agents: Agents;

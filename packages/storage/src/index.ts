@@ -24,7 +24,7 @@ export type { SearchDocument, SearchHit, SearchIndex, SearchQuery } from "./sear
 export { parseKey, readKeyFile, SecretBox, sealedSecret, type SealedSecret } from "./secret-box.ts";
 export type { AccountState, Charge, Claim, SharedScope } from "./spending.ts";
 export { DEFAULT_TENANT, type TenantRow } from "./tenant-store.ts";
-export { ThreadPool } from "./thread-pool.ts";
+export { ThreadPool } from "./threads/thread-pool.ts";
 export { type WorkerRow, type WorkerStore } from "./worker-store.ts";
 export {
   SCOPES,

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RequestError } from "@tandem/protocol";
 import type { Checkpoint, CheckpointStore } from "./checkpoints/checkpoint-store.ts";
-import { git, GitFailed, runGit } from "./git.ts";
+import { git, GitFailed, runGit } from "./git/git.ts";
 
 /** A branch of a bundle. */
 export type BundleSide = "before" | "after";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { opendir, realpath, type FileHandle } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { RequestError } from "@tandem/protocol";
-import { openFound } from "./open-inside.ts";
+import { openFound } from "./inside/open-inside.ts";
 import { readSmallFile } from "./read-small-file.ts";
 
 /** More than people write by hand. Larger configuration cannot be reviewed, so it is never trusted. */

@@ -1,8 +1,8 @@
 import { opendir } from "node:fs/promises";
 import { RequestError } from "@tandem/protocol";
-import { runGit } from "./git.ts";
-import { findRepository } from "./repository.ts";
-import { openFound } from "./open-inside.ts";
+import { runGit } from "./git/git.ts";
+import { findRepository } from "./git/repository.ts";
+import { openFound } from "./inside/open-inside.ts";
 
 /** Bounds a search in a large tree. */
 const MAX_FILES = 100_000;

@@ -2,7 +2,7 @@ import type { Dirent } from "node:fs";
 import { lstat, opendir } from "node:fs/promises";
 import { join } from "node:path";
 import { RequestError } from "@tandem/protocol";
-import { openInside } from "./open-inside.ts";
+import { openInside } from "./inside/open-inside.ts";
 
 /** More entries are not useful to a person and take seconds to read. */
 const MAX_ENTRIES = 10_000;

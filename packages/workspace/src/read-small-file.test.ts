@@ -3,10 +3,10 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { branchOf } from "./branch-of.ts";
+import { branchOf } from "./git/branch-of.ts";
 import { mainFolderOf } from "./folder-config.ts";
 import { readSmallFile } from "./read-small-file.ts";
-import { findRepository } from "./repository.ts";
+import { findRepository } from "./git/repository.ts";
 
 let folder: string;
 beforeEach(async () => {

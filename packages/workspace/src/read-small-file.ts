@@ -1,5 +1,5 @@
 import { constants, open } from "node:fs/promises";
-import { readUpTo } from "./read-inside.ts";
+import { readUpTo } from "./inside/read-inside.ts";
 
 const MAX_BYTES = 8_192;
 

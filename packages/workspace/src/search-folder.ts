@@ -1,7 +1,7 @@
 import { RequestError } from "@tandem/protocol";
 import { listFiles } from "./list-files.ts";
-import { openFound } from "./open-inside.ts";
-import { readUpTo } from "./read-inside.ts";
+import { openFound } from "./inside/open-inside.ts";
+import { readUpTo } from "./inside/read-inside.ts";
 
 const MAX_RESULTS = 1_000;
 const MAX_MS = 10_000;

@@ -1,5 +1,5 @@
 import { questionInput, type Approval, type Rule } from "@tandem/protocol";
-import { describeCall } from "../run/describe-call.ts";
+import { describeCall } from "../sessions/describe-call.ts";
 import { printable, type Style } from "../terminal.ts";
 
 /** One line that summarizes the request. */

@@ -2,7 +2,7 @@ import { TandemError } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
 import type { Project } from "@tandem/tandem/config";
 import type { Command } from "commander";
-import { confirm } from "../confirm.ts";
+import { confirm } from "../input/confirm.ts";
 import type { Invocation } from "../invocation.ts";
 import { printable } from "../terminal.ts";
 import { type ContextJob, type EndedJob, runContextJob } from "./run-context-job.ts";

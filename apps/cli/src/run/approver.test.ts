@@ -1,7 +1,7 @@
 import type { EventId } from "@tandem/protocol";
 import { expect, test } from "vitest";
 import { isNamed } from "./approver.ts";
-import type { ToolUse } from "./describe-call.ts";
+import type { ToolUse } from "../sessions/describe-call.ts";
 
 const use = (name: string, server?: string): ToolUse => ({
   ...(server ? { type: "agent.mcp_tool_use", mcp_server_name: server } : { type: "agent.tool_use" }),

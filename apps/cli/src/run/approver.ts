@@ -5,7 +5,7 @@ import { diffLines, ruleText } from "../approvals/describe-approval.ts";
 import type { Invocation } from "../invocation.ts";
 import { editText } from "../proposals/edit-text.ts";
 import { printable, styleFor, widthOf, wrap } from "../terminal.ts";
-import { describeCall, toolName, type ToolUse } from "./describe-call.ts";
+import { describeCall, toolName, type ToolUse } from "../sessions/describe-call.ts";
 
 interface Verdict {
   answer: ApprovalAnswer;

@@ -1,7 +1,7 @@
 import { evaluationText, processWaitText, type Delta, type EventOf, type SessionEvent } from "@tandem/protocol";
 import { countdown } from "../progress.ts";
 import { printable, styleFor, type Style, widthOf } from "../terminal.ts";
-import { describeCall, isToolUse, toolName, type ToolUse } from "./describe-call.ts";
+import { describeCall, isToolUse, toolName, type ToolUse } from "../sessions/describe-call.ts";
 import { StatusLine } from "./status-line.ts";
 import type { TurnView } from "./turn-view.ts";
 

@@ -14,7 +14,7 @@ import {
 import type { SessionsClient } from "../sessions/sessions-client.ts";
 import { answeredElsewhere } from "./answered-elsewhere.ts";
 import type { Approver } from "./approver.ts";
-import { isToolUse, toolName, type ToolUse } from "./describe-call.ts";
+import { isToolUse, toolName, type ToolUse } from "../sessions/describe-call.ts";
 import type { TurnView } from "./turn-view.ts";
 
 /** After this time an interrupt has failed, and the session is left to its server. */

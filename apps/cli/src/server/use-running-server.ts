@@ -1,6 +1,6 @@
 import { addFolder, findServer, readAddedFolders } from "@tandem/tandem/server";
 import { TandemError } from "@tandem/protocol";
-import { canAsk, choose } from "../choose.ts";
+import { canAsk, choose } from "../input/choose.ts";
 import type { Invocation } from "../invocation.ts";
 import { isWithin } from "../sessions/find-session.ts";
 
@@ -31,7 +31,7 @@ export async function useRunningServer(invocation: Invocation): Promise<boolean>
       });
   if (key === "q") return true;
   if (key === "a") await addFolder(env, cwd);
-  const { open } = await import("../commands/server/open.ts");
-  await open(invocation, { browser: true });
+  const { openPage } = await import("./open-page.ts");
+  await openPage(invocation, { browser: true });
   return true;
 }

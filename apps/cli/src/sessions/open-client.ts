@@ -1,7 +1,7 @@
 import { databaseName, type Project } from "@tandem/tandem/config";
 import type { Invocation } from "../invocation.ts";
 import { addFolder, findServer, readAddedFolders, type ServerInfo } from "@tandem/tandem/server";
-import { canAsk, choose } from "../choose.ts";
+import { canAsk, choose } from "../input/choose.ts";
 import { createServerClient } from "./server-client.ts";
 import { isWithin } from "./find-session.ts";
 import { ServerConnection } from "./server-connection.ts";

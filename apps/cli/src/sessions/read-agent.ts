@@ -10,7 +10,7 @@ import { readFile } from "node:fs/promises";
 import { extname, resolve } from "node:path";
 import { parse } from "yaml";
 import type { z } from "zod";
-import { cannotRead } from "../read-lines.ts";
+import { cannotRead } from "../input/read-lines.ts";
 
 export interface AgentFlags {
   file?: string;

@@ -1,5 +1,5 @@
 import { callStateOf, evaluationText, type Message, type Part, type ToolCallState } from "@tandem/protocol";
-import { describeCall } from "../run/describe-call.ts";
+import { describeCall } from "./describe-call.ts";
 import { printable, type Style, wrap } from "../terminal.ts";
 
 /** Renders a conversation: messages, and a line for each action. */

@@ -2,7 +2,7 @@ import { TandemError } from "@tandem/protocol";
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import type { Invocation } from "../invocation.ts";
-import { readStandardInput } from "../read-prompt.ts";
+import { readStandardInput } from "../input/read-prompt.ts";
 
 /**
  * Reads a secret from a variable, a pipe or a hidden prompt. Never from an argument: other users could see it in the list of

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import type { TranscriptStore } from "../session/conversation.ts";
-import { messageUuids, type TranscriptLine } from "../session/transcript-line.ts";
+import { messageUuids, type TranscriptLine } from "../session/transcript/transcript-line.ts";
 import type { ModelBlock, ModelMessage } from "./stream-model.ts";
 
 const line = z.looseObject({

@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { lstat, open, readdir, realpath, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import type { TranscriptLine } from "../session/transcript-line.ts";
+import type { TranscriptLine } from "../session/transcript/transcript-line.ts";
 import type { PastSubagent } from "./transcript-reader.ts";
 
 /** A Claude Code conversation on this machine: its transcript, and those of its subagents. */

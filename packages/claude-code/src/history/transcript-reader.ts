@@ -1,6 +1,6 @@
 import type { ThreadId } from "@tandem/protocol";
 import { z } from "zod";
-import { toolUseIds, type TranscriptLine } from "../session/transcript-line.ts";
+import { toolUseIds, type TranscriptLine } from "../session/transcript/transcript-line.ts";
 import { type Block, blocksOf, type PastOutput, PastTranslator, textOf, toUserContent } from "./past-translator.ts";
 import { TRANSCRIPT_NOTES } from "./transcript-notes.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Settings } from "@anthropic-ai/claude-agent-sdk";
 import { z } from "zod";
 import type { AllowedCall } from "./conversation.ts";
-import { type TranscriptLine, callsIn } from "./transcript-line.ts";
+import { type TranscriptLine, callsIn } from "./transcript/transcript-line.ts";
 
 type Hooks = NonNullable<Settings["hooks"]>;
 

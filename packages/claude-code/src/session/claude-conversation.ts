@@ -19,21 +19,21 @@ import { projectsFolder } from "./forget-conversation.ts";
 import { Gate } from "./gate.ts";
 import { initFacts } from "./init-facts.ts";
 import { LeafGate } from "./leaf-gate.ts";
-import { readPast } from "./read-past.ts";
+import { readPast } from "./transcript/read-past.ts";
 import { RemoteServers } from "./remote-servers.ts";
 import type { Recording, TranslatorInput } from "./translate/translator-input.ts";
 import { checkSessionInit } from "./process-options.ts";
 import { startQuery } from "./start-query.ts";
 import { toolNames } from "./tool-names.ts";
 import { threadId } from "./thread-id.ts";
-import { TranscriptMirror } from "./transcript-mirror.ts";
+import { TranscriptMirror } from "./transcript/transcript-mirror.ts";
 import type { ToolNames } from "./translate/calls.ts";
 import { commandLifecycle } from "./translate/command-lifecycle.ts";
 import { Translator } from "./translate/translator.ts";
 import { readLeafPath } from "./translate/workflow-message.ts";
 import { TurnWatchdog } from "./turn-watchdog.ts";
-import type { TranscriptLine } from "./transcript-line.ts";
-import { untoldAnswers } from "./untold-answers.ts";
+import type { TranscriptLine } from "./transcript/transcript-line.ts";
+import { untoldAnswers } from "./transcript/untold-answers.ts";
 
 /** The SDK implements this request but does not declare it. */
 type WithCancel = { cancelAsyncMessage(uuid: string): Promise<boolean> };

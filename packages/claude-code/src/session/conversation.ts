@@ -24,7 +24,7 @@ import type { SandboxPlan } from "@tandem/sandbox";
 import type { Credential } from "../credential.ts";
 import type { ToolDefinition } from "../tool-server.ts";
 import type { McpTool, McpToolReply } from "../mcp/connect-server.ts";
-import type { ToldAnswers } from "./untold-answers.ts";
+import type { ToldAnswers } from "./transcript/untold-answers.ts";
 
 /** A subagent that the model can call by name. */
 export interface SubagentDefinition {

@@ -3,7 +3,7 @@ import { appendFile } from "node:fs/promises";
 import { z } from "zod";
 import { copiedCall, markedCall, markerLine } from "./allowed-call.ts";
 import type { ConversationSetup, TranscriptStore } from "./conversation.ts";
-import { readTranscript, toolUseIds, toText, type TranscriptLine } from "./transcript-line.ts";
+import { readTranscript, toolUseIds, toText, type TranscriptLine } from "./transcript/transcript-line.ts";
 
 const UNKNOWN =
   "The process ended before this call had a result, so its outcome is not known. Check whether it took effect before you " +

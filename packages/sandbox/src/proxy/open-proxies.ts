@@ -1,11 +1,11 @@
 // The proxies load Node's network stack, which most commands do not need. These functions load it on demand.
-import type { ApiGateway, ApiGatewayOptions } from "./api-gateway.ts";
+import type { ApiGateway, ApiGatewayOptions } from "./api/api-gateway.ts";
 import type { Egress, EgressOptions } from "./egress.ts";
 import type { PortForwardOptions, PortListener, PortListenerOptions } from "./port-relays.ts";
 
 /** See `startApiGateway`. */
 export const openApiGateway = async (options: ApiGatewayOptions): Promise<ApiGateway> =>
-  (await import("./api-gateway.ts")).startApiGateway(options);
+  (await import("./api/api-gateway.ts")).startApiGateway(options);
 
 /** See `startEgress`. */
 export const openEgress = async (options: EgressOptions): Promise<Egress> =>

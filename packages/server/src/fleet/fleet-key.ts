@@ -1,5 +1,5 @@
 import { createToken } from "../http/access/create-token.ts";
-import type { FleetProcess } from "./fleet-process.ts";
+import type { FleetProcess } from "../tenants/fleet-process.ts";
 import type { Roster } from "./roster.ts";
 
 const NAME = "fleet: ";

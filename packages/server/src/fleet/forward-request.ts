@@ -9,8 +9,8 @@ import { request as httpsRequest } from "node:https";
 import { once } from "node:events";
 import { pipeline } from "node:stream/promises";
 import { PAGE_SIGNATURE_HEADER } from "@tandem/protocol";
-import { SEAL_HEADER } from "./forward-seal.ts";
-import { FORWARDED_HEADER } from "./forwarded-id.ts";
+import { SEAL_HEADER } from "../http/access/forward-seal.ts";
+import { FORWARDED_HEADER } from "../http/request/forwarded-id.ts";
 import type { Peer } from "./roster.ts";
 
 /** Hop-by-hop headers (RFC 9110, 7.6.1), headers between a browser and its server, and those of the guard. */

@@ -9,8 +9,8 @@ import type { RoutedRequest } from "../http/request/routed-request.ts";
 import type { ServerSettings } from "../http/settings.ts";
 import { mergeAnswers } from "./merge-answers.ts";
 import { forwardRequest, PassOnFailed, relay, type PassedRequest } from "./forward-request.ts";
-import { forwardedId } from "./forwarded-id.ts";
-import type { ForwardSeal } from "./forward-seal.ts";
+import { forwardedId } from "../http/request/forwarded-id.ts";
+import type { ForwardSeal } from "../http/access/forward-seal.ts";
 import { isReachable, type Peer } from "./roster.ts";
 import { Redirect, type RedirectDependencies } from "./redirect.ts";
 

@@ -4,7 +4,7 @@ import { describePlace, environmentOfDeployment, fits, placeWanted } from "@tand
 import type { WorkerRow } from "@tandem/storage";
 import { z } from "zod";
 import type { At } from "../http/route.ts";
-import type { FleetProcess } from "./fleet-process.ts";
+import type { FleetProcess } from "../tenants/fleet-process.ts";
 import { isReachable, type Peer, type Roster } from "./roster.ts";
 
 export type Destination = "here" | Peer;

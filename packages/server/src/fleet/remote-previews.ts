@@ -1,7 +1,7 @@
 import type { PreviewSource } from "@tandem/sessions";
 import type { Logger } from "../http/create-logger.ts";
 import { FleetKey } from "./fleet-key.ts";
-import type { FleetProcess } from "./fleet-process.ts";
+import type { FleetProcess } from "../tenants/fleet-process.ts";
 import { Roster } from "./roster.ts";
 import { SessionPreviews, type PreviewDependencies } from "./session-previews.ts";
 

@@ -7,7 +7,7 @@ import { fits } from "@tandem/sessions";
 import type { Logger } from "../http/create-logger.ts";
 import { hasBody, readBytes } from "../http/request/read-body.ts";
 import { passedHeaders, forwardRequest, PassOnFailed, relay } from "./forward-request.ts";
-import { FORWARDED_HEADER } from "./forwarded-id.ts";
+import { FORWARDED_HEADER } from "../http/request/forwarded-id.ts";
 import { isReachable, type Peer, type Roster } from "./roster.ts";
 
 const BEGIN_MS = 30_000;

@@ -5,7 +5,7 @@ import { CONTRACT, type LoggedEvent, type SessionId } from "@tandem/protocol";
 import type { RemotePreviewSink } from "@tandem/sessions";
 import type { Logger } from "../http/create-logger.ts";
 import type { FleetKey } from "./fleet-key.ts";
-import type { FleetProcess } from "./fleet-process.ts";
+import type { FleetProcess } from "../tenants/fleet-process.ts";
 import { forwardRequest } from "./forward-request.ts";
 import { PreviewGate } from "./preview-gate.ts";
 import { isReachable, type Peer, type Roster } from "./roster.ts";

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { TandemError } from "@tandem/protocol";
-import { ACP_PATH } from "../acp/net/acp-path.ts";
+import { ACP_PATH } from "./acp-path.ts";
 import type { Logger } from "./create-logger.ts";
 import type { ServerSettings } from "./settings.ts";
 

@@ -1,5 +1,5 @@
 import { TandemError } from "@tandem/protocol";
-import { type AcpLimits, defaultAcpLimits } from "../acp/net/acp-limits.ts";
+import { type AcpLimits, defaultAcpLimits } from "./acp-limits.ts";
 
 /** Listening address, access and limits of the server. `defaultSettings` allows this machine only. */
 export interface ServerSettings {

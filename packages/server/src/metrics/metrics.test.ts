@@ -6,7 +6,7 @@ import { parseMetrics } from "../testing/parse-metrics.ts";
 import { startTestServer } from "../testing/start-test-server.ts";
 import { Metrics } from "./metrics.ts";
 import { MetricRegistry } from "./registry.ts";
-import { serveMetrics } from "./serve-metrics.ts";
+import { serveMetrics } from "../http/serve-metrics.ts";
 
 const SESSION = "sesn_1" as SessionId;
 let seq = 0;

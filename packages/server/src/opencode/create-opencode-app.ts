@@ -3,7 +3,6 @@ import { PERMISSION_MODES, RequestError, type PermissionMode } from "@tandem/pro
 import type { TokenRow } from "@tandem/storage";
 import { Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
-import type { Readiness } from "../http/create-app.ts";
 import type { Logger } from "../http/create-logger.ts";
 import type { EntranceGuard } from "../http/access/entrance-guard.ts";
 import { hasScope, notValid, requireScope, secretOf, type Authorizer } from "../http/access/authorize.ts";
@@ -25,7 +24,7 @@ export interface OpencodeAppOptions {
   authorizer: Authorizer;
   tenants: OpencodeTenants;
   streams: OpenStreams;
-  readiness: Pick<Readiness, "isStopping">;
+  readiness: { readonly isStopping: boolean };
   maxJsonBytes: number;
   logger: Logger;
 }

@@ -1,9 +1,8 @@
 import type { Engine } from "@tandem/sessions";
 import type { Logger } from "../http/create-logger.ts";
-import type { TenantHandlers } from "../tenants/tenant-handlers.ts";
 import type { TenantRuntime } from "../tenants/tenant-runtime.ts";
 import { Catalogue } from "./catalogue.ts";
-import type { OpencodeHost } from "./opencode-host.ts";
+import type { OpencodeHost } from "../tenants/opencode-host.ts";
 import { OpencodeHub } from "./opencode-hub.ts";
 
 /** A tenant's sessions for opencode's clients. */
@@ -14,22 +13,25 @@ export interface OpencodeTenant {
   hub: OpencodeHub;
 }
 
+/** The services of a tenant; undefined if it does not exist or is not served here. */
+type RuntimeOf = (tenant: string) => Promise<TenantRuntime | undefined>;
+
 /** The tenants with requests of opencode's clients. Each has its own hub. */
 export class OpencodeTenants {
-  readonly #handlers: Pick<TenantHandlers, "of">;
+  readonly #runtimeOf: RuntimeOf;
   readonly #logger: Logger;
   readonly #batchMs: number;
   readonly #open = new Map<TenantRuntime, OpencodeTenant>();
 
-  constructor(parts: { handlers: Pick<TenantHandlers, "of">; logger: Logger; batchMs: number }) {
-    this.#handlers = parts.handlers;
+  constructor(parts: { runtimeOf: RuntimeOf; logger: Logger; batchMs: number }) {
+    this.#runtimeOf = parts.runtimeOf;
     this.#logger = parts.logger;
     this.#batchMs = parts.batchMs;
   }
 
   /** Undefined if the tenant does not exist or is not served here. */
   async of(tenant: string): Promise<OpencodeTenant | undefined> {
-    const runtime = (await this.#handlers.of(tenant))?.runtime;
+    const runtime = await this.#runtimeOf(tenant);
     if (!runtime?.opencode) return undefined;
     const open = this.#open.get(runtime);
     if (open) return open;

@@ -5,7 +5,7 @@ import { newId } from "@tandem/protocol";
 import { DEFAULT_TENANT, type TokenRow, type TokenStore } from "@tandem/storage";
 import { defaultSettings, type ServerSettings } from "../http/settings.ts";
 import { sha256 } from "../http/access/sha256.ts";
-import { createServer, type ServerOptions } from "../http/start-server.ts";
+import { createServer, type ServerOptions } from "../app/start-server.ts";
 import { memoryPipe } from "./memory-pipe.ts";
 import type { Wire } from "./wire.ts";
 

@@ -1,8 +1,8 @@
 import type { Engine } from "@tandem/sessions";
-import type { ConnectAgent } from "../acp/net/acp-endpoint.ts";
-import type { OpencodeHost } from "../opencode/opencode-host.ts";
+import type { ConnectAgent } from "./connect-agent.ts";
+import type { OpencodeHost } from "./opencode-host.ts";
 import type { ServerHealth } from "../server-health.ts";
-import type { FleetProcess } from "../fleet/fleet-process.ts";
+import type { FleetProcess } from "./fleet-process.ts";
 import type { ContextSetup, ServedContext } from "../served-context.ts";
 import type { ReadTenantUsage } from "./tenant-service.ts";
 

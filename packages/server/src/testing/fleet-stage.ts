@@ -10,7 +10,7 @@ import { openStore, type Store } from "@tandem/storage";
 import { startPostgres } from "@tandem/storage/testing";
 import { ClientServers } from "../acp/client-servers.ts";
 import { connectAgents } from "../acp/net/connect-agents.ts";
-import type { FleetProcess } from "../fleet/fleet-process.ts";
+import type { FleetProcess } from "../tenants/fleet-process.ts";
 import { RemotePreviews } from "../fleet/remote-previews.ts";
 import { createLogger } from "../http/create-logger.ts";
 import { startTestServer, type TestServer } from "./start-test-server.ts";

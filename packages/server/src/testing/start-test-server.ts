@@ -4,7 +4,7 @@ import type { Scope, Store } from "@tandem/storage";
 import { createLogger } from "../http/create-logger.ts";
 import { createToken } from "../http/access/create-token.ts";
 import type { ServerSettings } from "../http/settings.ts";
-import { startServer, type RunningServer, type ServerOptions } from "../http/start-server.ts";
+import { startServer, type RunningServer, type ServerOptions } from "../app/start-server.ts";
 import type { ServedContext } from "../served-context.ts";
 import { memoryTokens } from "./memory-tokens.ts";
 

@@ -1,5 +1,5 @@
 import type { SessionEvent } from "@tandem/protocol";
-import { isTurnInput } from "../outcomes/outcome-prompt.ts";
+import { isTurnInput } from "../log/outcome-prompt.ts";
 
 /** Whether a queued message was cancelled by an interrupt of its turn. */
 export const isCancelled = (event: SessionEvent, waiting: readonly SessionEvent[]): boolean =>

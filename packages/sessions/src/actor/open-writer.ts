@@ -2,7 +2,7 @@ import { RequestError, STATUS_EVENTS, StatusTimes } from "@tandem/protocol";
 import type { Lease, SessionRow } from "@tandem/storage";
 import { SessionWriter } from "../log/session-writer.ts";
 import { UsageLedger } from "../log/usage-ledger.ts";
-import { readOpenRuns } from "../workflows/open-runs.ts";
+import { readOpenRuns } from "../log/open-runs.ts";
 import type { ActorDependencies } from "./actor-dependencies.ts";
 
 /** Reads the state of a session, and continues its usage from where the last writer left it. */

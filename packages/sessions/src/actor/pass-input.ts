@@ -1,8 +1,8 @@
 import type { SessionEvent } from "@tandem/protocol";
 import { isAnswer } from "../approvals/pending-calls.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
-import { isTurnInput } from "../outcomes/outcome-prompt.ts";
-import { activeOutcome } from "../outcomes/outcome-state.ts";
+import { isTurnInput } from "../log/outcome-prompt.ts";
+import { activeOutcome } from "../log/outcome-state.ts";
 import type { TurnRunner } from "../turn/turn-runner.ts";
 import { isCancelled } from "./is-cancelled.ts";
 import type { SessionInput } from "./session-input.ts";

@@ -22,14 +22,14 @@ import { errorDetail } from "../log/error-detail.ts";
 import { interruptedTurn, turnFailure } from "../turn/turn-failure.ts";
 import { TurnRunner } from "../turn/turn-runner.ts";
 import { canReleaseProcess, isBusy, isWaiting } from "../turn/turn-state.ts";
-import { isTurnInput } from "../outcomes/outcome-prompt.ts";
+import { isTurnInput } from "../log/outcome-prompt.ts";
 import { passInput } from "./pass-input.ts";
 import { SessionInput } from "./session-input.ts";
 import { TurnWaits } from "./turn-waits.ts";
 import { needsNewProcess } from "../process/turn-options.ts";
 import type { UsageLedger } from "../log/usage-ledger.ts";
 import { checkNoOpenRun } from "../workflows/check-no-open-run.ts";
-import type { OpenRuns } from "../workflows/open-runs.ts";
+import type { OpenRuns } from "../log/open-runs.ts";
 
 /** Default for how long a waiting approval keeps its process. A later answer starts a new one. */
 const WAITING_MS = 10 * 60 * 1_000;

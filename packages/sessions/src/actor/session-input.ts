@@ -1,6 +1,6 @@
 import type { SessionEvent } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
-import { isTurnInput } from "../outcomes/outcome-prompt.ts";
+import { isTurnInput } from "../log/outcome-prompt.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
 
 /** The events that clients sent to a session and no turn has taken yet. */

@@ -1,7 +1,6 @@
 import type { Store } from "@tandem/storage";
 import { Timer } from "../host/timer.ts";
-import { loadTurnCode } from "../process/load-turn-code.ts";
-import type { ProcessSettings } from "../process/process-settings.ts";
+import type { HostSettings } from "../host/host-settings.ts";
 import type { ApprovalService } from "./approval-service.ts";
 import { asCall } from "./approval-reader.ts";
 
@@ -15,7 +14,9 @@ const PREPARE_MS = 500;
 interface ExpiryDependencies {
   store: Store;
   service: Pick<ApprovalService, "pending" | "index" | "expire">;
-  settings: Pick<ProcessSettings, "log" | "clock" | "prepare" | "sandbox" | "hostVariables">;
+  settings: Pick<HostSettings, "log" | "clock">;
+  /** Loads the code that an answer needs, so that the person who answers does not wait for it. */
+  prepare: (() => Promise<void>) | undefined;
   /** Requests of other processes are denied this much later: the other process does so itself unless it died. */
   othersMs: number;
 }
@@ -38,7 +39,7 @@ export class ApprovalExpiry {
 
   /** Resolves when overdue requests have been denied. With `ownOnly`, only requests of this process are watched. */
   async start(ownOnly: boolean): Promise<void> {
-    const { store, settings } = this.#dependencies;
+    const { store, settings, prepare } = this.#dependencies;
     this.#stopListening = store.events.onAppend((_, events) => {
       for (const logged of events) {
         const { event } = logged;
@@ -48,8 +49,7 @@ export class ApprovalExpiry {
     });
     if (ownOnly) return;
     const isPending = await this.#check();
-    // A person may answer soon, and should not wait until code is loaded.
-    if (isPending && settings.prepare) this.#preparation.set(PREPARE_MS, () => void loadTurnCode(settings));
+    if (isPending && prepare) this.#preparation.set(PREPARE_MS, () => void prepare());
     this.#stopChecking = settings.clock.every(CHECK_MS, () => void this.#check());
   }
 

@@ -10,3 +10,6 @@ export class CallRefused extends RequestError {
     this.reason = reason;
   }
 }
+
+/** The subagent's process learns of the end from the denial of its calls. */
+export const THREAD_ENDED = "A client archived the thread of this subagent. Make no more calls; end with your report.";

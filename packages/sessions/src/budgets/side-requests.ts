@@ -3,8 +3,7 @@ import type { ApiUsage } from "@tandem/sandbox";
 import type { Clock } from "../host/clock.ts";
 import type { TurnHooks } from "../hooks/turn-hook.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
-import type { UsageLedger } from "../log/usage-ledger.ts";
-import { usageEvent } from "../turn/turn-end.ts";
+import { usageEvent, type UsageLedger } from "../log/usage-ledger.ts";
 
 /** Claude Code reports its own requests within this time of their end. */
 const SETTLE_MS = 2_000;

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { Timer } from "../host/timer.ts";
 import type { HostSettings } from "../host/host-settings.ts";
 import type { TurnHook, TurnControl } from "../hooks/turn-hook.ts";
-import { giveFolder, giveOwn } from "../process/give-folder.ts";
-import type { SandboxSettings } from "../process/sandbox-settings.ts";
+import { giveFolder, giveOwn } from "../sandbox/give-folder.ts";
+import type { SandboxSettings } from "../sandbox/sandbox-settings.ts";
 import { CheckpointHook } from "./checkpoint-hook.ts";
 import { CompactionHook } from "./compaction-hook.ts";
 

@@ -1,7 +1,7 @@
 import type { SessionRow, Store } from "@tandem/storage";
 import { removeTree, type CheckpointStores } from "@tandem/workspace";
 import type { ProcessSettings } from "../process/process-settings.ts";
-import { sandboxFolder } from "../process/sandbox-folder.ts";
+import { sandboxFolder } from "../sandbox/sandbox-folder.ts";
 import { readPast } from "./session-past.ts";
 
 /** Deletes a session's data outside the store: its checkpoints, Claude Code's transcripts and its sandbox's home. */

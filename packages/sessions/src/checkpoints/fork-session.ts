@@ -20,7 +20,7 @@ import type { SessionPlaces } from "../resources/session-places.ts";
 import { loadTranscripts } from "../process/transcript-store.ts";
 import { cancellation } from "../approvals/outcome.ts";
 import { closing, openCalls, type OpenCall, type Placed } from "../log/open-turn.ts";
-import { isOver } from "../outcomes/outcome-state.ts";
+import { isOver } from "../log/outcome-state.ts";
 import { noUsageYet } from "../log/usage-ledger.ts";
 import { isRewound, rewoundSpans } from "../log/rewound-spans.ts";
 import { findTurn, markBefore, readPast, type PastTurn, type SessionPast } from "./session-past.ts";

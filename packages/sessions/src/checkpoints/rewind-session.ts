@@ -9,7 +9,7 @@ import {
 import type { Lease, SessionChange, SessionRow, Store } from "@tandem/storage";
 import type { CheckpointStores } from "@tandem/workspace";
 import { isoNow, type Clock } from "../host/clock.ts";
-import { activeOutcome, evaluated, withOutcome } from "../outcomes/outcome-state.ts";
+import { activeOutcome, evaluated, withOutcome } from "../log/outcome-state.ts";
 import { messageUuid } from "../turn/lost-messages.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
 import { loadTranscripts, storeTranscripts } from "../process/transcript-store.ts";

@@ -3,7 +3,6 @@ import {
   type AuditNote,
   type Cassette,
   type ForkParams,
-  type PermissionMode,
   type RewindOutcome,
   type RewindParams,
   type RewindUndoParams,
@@ -19,8 +18,6 @@ import type { EnvironmentCatalogue } from "../resources/environments.ts";
 import type { SessionActors } from "../actor/session-actors.ts";
 import type { SessionMounts } from "../mounts/session-mounts.ts";
 import type { SessionPlaces } from "../resources/session-places.ts";
-import { exportCassette } from "../cassettes/export-cassette.ts";
-import type { Rules } from "../rules/rules.ts";
 import { FilesOfSession } from "./files-of-session.ts";
 import { forkSession } from "./fork-session.ts";
 import type { DiffQuery, History } from "./history.ts";
@@ -42,8 +39,7 @@ interface HistoryDependencies {
   /** A session was created without `create`. */
   announce: (row: SessionRow) => void;
   note: (note: AuditNote) => Promise<void>;
-  rules: Pick<Rules, "list">;
-  permissionMode: PermissionMode | undefined;
+  exportCassette: (row: SessionRow) => Promise<Cassette>;
   clock: Clock;
 }
 
@@ -87,7 +83,7 @@ export class SessionHistory implements History {
   }
 
   async cassette(id: string): Promise<Cassette> {
-    return exportCassette(this.#parts, await this.#row(id));
+    return this.#parts.exportCassette(await this.#row(id));
   }
 
   async rewind(id: string, params: RewindParams, by = "unknown"): Promise<RewindOutcome> {

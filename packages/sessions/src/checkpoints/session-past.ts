@@ -1,6 +1,6 @@
 import { RequestError, type EventId, type EventOf, type LoggedEvent, type SessionId } from "@tandem/protocol";
 import type { EventLog } from "@tandem/storage";
-import { PROMPT_TYPES, promptOf } from "../outcomes/outcome-prompt.ts";
+import { PROMPT_TYPES, promptOf } from "../log/outcome-prompt.ts";
 import { isRewound, rewoundSpans } from "../log/rewound-spans.ts";
 
 const PAGE = 1_000;

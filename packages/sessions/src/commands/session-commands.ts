@@ -13,14 +13,14 @@ import type { ModelContent } from "@tandem/claude-code";
 import type { KillSwitch } from "../budgets/kill-switch.ts";
 import { rosterOf } from "../log/agent-roster.ts";
 import { readContent } from "../log/read-content.ts";
-import { PROMPT_TYPES, promptOf } from "../outcomes/outcome-prompt.ts";
+import { PROMPT_TYPES, promptOf } from "../log/outcome-prompt.ts";
 import type { Rules } from "../rules/rules.ts";
 import { CommandCatalogue, type SlashCommand } from "./command-catalogue.ts";
 import type { CommandFile } from "./command-file.ts";
 import { expandCommand, fenced } from "./expand-command.ts";
 import { mentioned } from "./mentions.ts";
-import type { ProgramSandbox } from "../process/program-sandbox.ts";
-import { runShell, type ShellRun } from "./run-shell.ts";
+import type { ProgramSandbox } from "../sandbox/program-sandbox.ts";
+import { runShell, type ShellRun } from "../sandbox/run-shell.ts";
 
 type Message = EventOf<"user.message">;
 type RuledRow = Pick<SessionRow, "id" | "agent" | "folder">;

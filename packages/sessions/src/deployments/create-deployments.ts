@@ -59,9 +59,10 @@ export function createDeployments(parts: DeploymentParts): {
   });
   const triggers = new TriggerService({
     records: new TriggerRecords(store.records),
-    deployments: {
-      stored: async (id) => (await records.get(id)).value,
-      enqueue: (deployment, run) => deployments.enqueue(deployment, run),
+    deployment: async (id) => {
+      const { value } = await records.get(id);
+      const { archivedAt, paused } = value;
+      return { archivedAt, isPaused: paused !== null, enqueue: (run) => deployments.enqueue(value, run) };
     },
     secrets,
     note,

@@ -14,7 +14,8 @@ import {
 } from "@tandem/protocol";
 import type { Page, RecordChange } from "@tandem/storage";
 import { isoNow, type Clock } from "../host/clock.ts";
-import { mergeMetadata, type AgentCatalogue } from "../resources/agents.ts";
+import { mergeMetadata } from "../host/merge-metadata.ts";
+import type { AgentCatalogue } from "../resources/agents.ts";
 import { checkMetadata } from "../resources/session-draft.ts";
 import type { Sessions } from "../resources/sessions.ts";
 import { untilWritten } from "../host/until-written.ts";
@@ -26,7 +27,8 @@ import type { ResourceTokens } from "./resource-tokens.ts";
 import { newRun } from "./run-records.ts";
 import type { RunStarter } from "./run-starter.ts";
 import { sessionOfRun } from "./session-of-run.ts";
-import type { RunCause, SettledRun, StoredDeployment } from "./stored-deployment.ts";
+import type { RunCause } from "../triggers/run-cause.ts";
+import type { SettledRun, StoredDeployment } from "./stored-deployment.ts";
 
 /** Anthropic's limit for an organisation. */
 const MAX_SCHEDULES = 1_000;

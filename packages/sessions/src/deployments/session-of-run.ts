@@ -1,7 +1,8 @@
 import { RequestError, SESSION_METADATA, type SessionCreateParams } from "@tandem/protocol";
 import type { FileStore } from "@tandem/storage";
 import type { AgentCatalogue } from "../resources/agents.ts";
-import type { RunCause, StoredDeployment } from "./stored-deployment.ts";
+import type { RunCause } from "../triggers/run-cause.ts";
+import type { StoredDeployment } from "./stored-deployment.ts";
 
 type Definition = Pick<
   StoredDeployment,

@@ -11,6 +11,7 @@ import {
   type SessionId,
 } from "@tandem/protocol";
 import { z } from "zod";
+import { runCause } from "../triggers/run-cause.ts";
 import { storedTokens } from "./resource-tokens.ts";
 
 // The records of deployments. Names are stored, so they do not change.
@@ -41,17 +42,6 @@ export const storedDeployment = z.object({
   archivedAt: z.string().nullable(),
 });
 export type StoredDeployment = z.infer<typeof storedDeployment>;
-
-/** The delivery that has started a run. */
-const runCause = z.object({
-  trigger: z.string(),
-  event: z.string().nullable(),
-  /** For the agent, in front of the deployment's first message. */
-  text: z.string(),
-  /** Who asked for it, as `Name <address>`. */
-  requester: z.string().nullable(),
-});
-export type RunCause = z.infer<typeof runCause>;
 
 const runBase = {
   id: z.custom<DeploymentRunId>((value) => typeof value === "string"),

@@ -2,7 +2,7 @@ import type { ModelContent } from "@tandem/claude-code";
 import { type EventId, RequestError, type SessionEventBody } from "@tandem/protocol";
 import type { EventLog } from "@tandem/storage";
 import type { HostSettings } from "../host/host-settings.ts";
-import { isTurnInput, type TurnInput } from "../outcomes/outcome-prompt.ts";
+import { isTurnInput, type TurnInput } from "../log/outcome-prompt.ts";
 import type { TurnHook, TurnControl, TurnStart } from "./turn-hook.ts";
 import { HostHooks } from "./host-hooks.ts";
 import type { HookSettings } from "./pin-hooks.ts";

@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { RequestError } from "@tandem/protocol";
 import { isInside } from "@tandem/workspace";
 import type { z } from "zod";
-import { openServerSandbox, type LocalServer } from "../mcp/server-sandbox.ts";
-import type { ProcessSettings } from "../process/process-settings.ts";
+import { openServerSandbox, type LocalServer, type ServerSandboxSettings } from "../mcp/server-sandbox.ts";
 import type { FoundServer } from "./find-servers.ts";
 import { configurationItems, diagnosticReport, initializeResult, publishedDiagnostics } from "./lsp-shapes.ts";
 import { OpenDocuments, uriOf, type Limit } from "./open-documents.ts";
@@ -15,10 +14,7 @@ const INIT_MS = 60_000;
 const SHUTDOWN_MS = 1_000;
 const STDERR_TAIL = 1_000;
 
-export type LanguageServerSettings = Pick<
-  ProcessSettings,
-  "hostVariables" | "stateFolder" | "sandbox" | "publicMcpServers"
->;
+export type LanguageServerSettings = Omit<ServerSandboxSettings, "openHosts">;
 
 /** A running language server of a folder. It has the folder to read, a home of its own, and no network where there is a sandbox. */
 export class LanguageServer {

@@ -2,16 +2,18 @@ import type { HostServer } from "@tandem/claude-code";
 import type { RuleBook } from "@tandem/policy";
 import type { SessionRow } from "@tandem/storage";
 import { Timer } from "../host/timer.ts";
-import type { ProcessSettings } from "../process/process-settings.ts";
+import type { HostSettings } from "../host/host-settings.ts";
+import type { McpSettings } from "../mcp/mcp-settings.ts";
 import type { Rules } from "../rules/rules.ts";
 import { canRead } from "../skills/agent-skills.ts";
+import type { TrustSettings } from "../trust/folder-trust.ts";
 import { trustedParts } from "../trust/trusted-parts.ts";
 import { findServers, serverFor, type FoundServer } from "./find-servers.ts";
-import { LanguageServer, serverFailed } from "./language-server.ts";
+import { LanguageServer, serverFailed, type LanguageServerSettings } from "./language-server.ts";
 import type { LspSettings } from "./lsp-settings.ts";
 import { diagnoseEdit } from "./diagnose-edit.ts";
 import { LSP_SERVER, lspServer } from "./lsp-server.ts";
-import type { SessionLanguages } from "./session-languages.ts";
+import type { SessionLanguages } from "../mcp/session-languages.ts";
 
 /** How long the servers found for a folder are remembered. */
 const FOUND_MS = 60_000;
@@ -34,8 +36,13 @@ interface Entry {
   idle: Timer;
 }
 
+type LanguageSettings = LanguageServerSettings &
+  Pick<HostSettings, "clock"> &
+  Pick<McpSettings, "mcpTimeout" | "sessionServers"> &
+  Pick<TrustSettings, "trustOf">;
+
 interface LanguageServersDependencies {
-  settings: ProcessSettings & Required<LspSettings>;
+  settings: LanguageSettings & Required<LspSettings>;
   bookOf: (row: SessionRow) => Promise<RuleBook>;
 }
 
@@ -217,7 +224,7 @@ export class LanguageServers implements SessionLanguages {
 
 /** Undefined if they are switched off. */
 export const createLanguageServers = (
-  { lsp, ...settings }: ProcessSettings & LspSettings,
+  { lsp, ...settings }: LanguageSettings & LspSettings,
   rules: Pick<Rules, "bookOf">,
 ): LanguageServers | undefined =>
   lsp &&

@@ -1,7 +1,7 @@
 import type { Session, Thread, FeedSession } from "@tandem/protocol";
 import type { SessionRow, ThreadRow } from "@tandem/storage";
 import { servedAgent } from "../mcp/server-passwords.ts";
-import { outcomeView } from "../outcomes/outcome-state.ts";
+import { outcomeView } from "./outcome-state.ts";
 import { unansweredCalls } from "./unanswered-calls.ts";
 
 export type { FeedSession } from "@tandem/protocol";

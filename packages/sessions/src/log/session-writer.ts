@@ -17,7 +17,7 @@ import { Outbox, type Entry, type PreviewSink } from "./outbox.ts";
 import { foldOutcome } from "./session-outcome.ts";
 import { Threads } from "./threads.ts";
 import type { UsageLedger } from "./usage-ledger.ts";
-import { OpenRuns } from "../workflows/open-runs.ts";
+import { OpenRuns } from "./open-runs.ts";
 
 /** Model requests of the agent, of graders and of programs. */
 const REQUEST_ENDS = ["span.model_request_end", "tandem.grader_request", "tandem.side_request"];

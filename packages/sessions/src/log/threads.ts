@@ -1,6 +1,6 @@
 import type { SessionEvent, SessionStatus, ThreadAgent, ThreadId, Tool } from "@tandem/protocol";
 import type { SessionRow, ThreadRow } from "@tandem/storage";
-import { workflowsOf } from "../workflows/open-runs.ts";
+import { workflowsOf } from "./open-runs.ts";
 import { rosterOf } from "./agent-roster.ts";
 import type { UsageLedger } from "./usage-ledger.ts";
 

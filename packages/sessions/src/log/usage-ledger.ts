@@ -3,10 +3,12 @@ import {
   type EventOf,
   type ModelUsage,
   type RequestNote,
+  type SessionEventBody,
   type ThreadId,
   type UsageNote,
   type UsageSnapshot,
 } from "@tandem/protocol";
+import type { SessionRow } from "@tandem/storage";
 
 interface Count {
   input: number;
@@ -260,4 +262,11 @@ const fromSnapshot = (snapshot: UsageSnapshot & { usd: number }): Count => ({
   cacheWrite1h: snapshot.cache_creation.ephemeral_1h_input_tokens,
   webSearches: snapshot.server_tool_use?.web_search_requests ?? 0,
   usd: snapshot.usd,
+});
+
+export const usageEvent = (ledger: UsageLedger, { budget }: SessionRow): SessionEventBody => ({
+  type: "session.usage",
+  usage: ledger.total,
+  budget,
+  tandem: ledger.note,
 });

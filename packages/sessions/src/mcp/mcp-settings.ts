@@ -1,6 +1,6 @@
 import type { HostServer } from "@tandem/claude-code";
 import type { SessionId } from "@tandem/protocol";
-import type { SessionLanguages } from "../language-servers/session-languages.ts";
+import type { SessionLanguages } from "./session-languages.ts";
 import type { NamedServer, SessionMcpServer } from "./session-mcp-server.ts";
 
 export interface McpSettings {

@@ -7,7 +7,7 @@ import { connectServer, ProcessLedger } from "@tandem/claude-code";
 import type { SessionEventBody } from "@tandem/protocol";
 import { knownWall } from "@tandem/sandbox";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ProgramSettings } from "../process/program-sandbox.ts";
+import type { ServerSandboxSettings } from "./server-sandbox.ts";
 import type { ServerConfinement } from "./server-confinement.ts";
 import { inSandbox, openServerSandbox, type LocalServer } from "./server-sandbox.ts";
 
@@ -37,7 +37,7 @@ const CONFIGURED: ServerConfinement = {
 };
 
 let root: string;
-let settings: ProgramSettings;
+let settings: ServerSandboxSettings;
 
 beforeAll(async () => {
   root = await realpath(await mkdtemp(join(tmpdir(), "tandem-mcp-")));

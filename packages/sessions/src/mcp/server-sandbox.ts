@@ -10,9 +10,10 @@ import {
   openProgramSandbox,
   type ProgramSandbox,
   type ProgramSession,
-  type ProgramSettings,
-} from "../process/program-sandbox.ts";
-import { serverHomes } from "../process/sandbox-folder.ts";
+  type SandboxedSettings,
+} from "../sandbox/program-sandbox.ts";
+import { serverHomes } from "../sandbox/sandbox-folder.ts";
+import type { McpSettings } from "./mcp-settings.ts";
 import type { ServerConfinement } from "./server-confinement.ts";
 import type { SessionMcpServer } from "./session-mcp-server.ts";
 
@@ -25,6 +26,8 @@ const FROM_FOLDER: Extract<ServerConfinement, { type: "sandbox" }> = {
   seesCommand: false,
 };
 
+export type ServerSandboxSettings = SandboxedSettings & Pick<McpSettings, "publicMcpServers">;
+
 export type LocalServer = SessionMcpServer & { endpoint: { type: "stdio" } & StdioEndpoint };
 
 export const isLocal = (server: SessionMcpServer): server is LocalServer => server.endpoint.type === "stdio";
@@ -33,7 +36,7 @@ export const isLocal = (server: SessionMcpServer): server is LocalServer => serv
 export async function openServerSandbox(
   { origin, endpoint, confinement: given = FROM_FOLDER }: LocalServer,
   row: ProgramSession,
-  settings: ProgramSettings,
+  settings: ServerSandboxSettings,
   write: (events: SessionEventBody[]) => void,
 ): Promise<ProgramSandbox | undefined> {
   if (given.type === "none" && !settings.publicMcpServers) return undefined;
@@ -58,7 +61,7 @@ export async function openServerSandbox(
     isAllowed: async (networking) => {
       const { allHosts, hostRules } = await import("@tandem/sandbox");
       if (hosts !== "session") return hosts === "public" ? allHosts : hostRules(hosts);
-      const { sessionHosts } = await import("../process/session-hosts.ts");
+      const { sessionHosts } = await import("../sandbox/session-hosts.ts");
       return sessionHosts(row, settings, networking);
     },
     write,
@@ -77,7 +80,7 @@ export const inSandbox = (
 /** The program, and the absolute paths among its arguments, read-only. */
 async function commandMounts(
   { command, args, folder }: StdioEndpoint,
-  { hostVariables: { PATH = "", HOME = "" }, stateFolder }: ProgramSettings,
+  { hostVariables: { PATH = "", HOME = "" }, stateFolder }: SandboxedSettings,
 ): Promise<HostMount[]> {
   // Would show everything.
   const isTooMuch = (path: string): boolean =>

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { ConnectedServer, Decision, McpConnection } from "@tandem/claude-code";
 import { TandemError, type SessionEventBody } from "@tandem/protocol";
 import type { ToolDefinitions, Judged } from "./tool-definitions.ts";
-import type { ProgramSandbox } from "../process/program-sandbox.ts";
+import type { ProgramSandbox } from "../sandbox/program-sandbox.ts";
 import { inSandbox, isLocal, type LocalServer } from "./server-sandbox.ts";
 import type { SessionMcpServer } from "./session-mcp-server.ts";
 

@@ -5,7 +5,7 @@ import type { OsUser } from "@tandem/sandbox";
 import type { SessionRow } from "@tandem/storage";
 import { CloneFailed, cloneRepository, findClone, remoteVariables } from "@tandem/workspace";
 import type { OwnerUrls } from "../mcp/owner-urls.ts";
-import { makeShared } from "../process/give-folder.ts";
+import { makeShared } from "../sandbox/give-folder.ts";
 import { publicAddress, repositoryRemote } from "./repository-remote.ts";
 import type { RepositoryTokens } from "./repository-tokens.ts";
 

@@ -2,7 +2,7 @@ import { RequestError, type ClientEvent, type EventId, type FileId, type Session
 import type { FileStore, SessionRow } from "@tandem/storage";
 import type { SessionCommands } from "../commands/session-commands.ts";
 import { checkConnection, type GraderQueries } from "./program-grader.ts";
-import { activeOutcome } from "./outcome-state.ts";
+import { activeOutcome } from "../log/outcome-state.ts";
 
 type DefineOutcome = Extract<ClientEvent, { type: "user.define_outcome" }>;
 

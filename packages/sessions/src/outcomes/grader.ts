@@ -1,7 +1,7 @@
 import type { TurnEnd } from "@tandem/claude-code";
 import type { EventOf, SessionErrorDetail } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
-import type { DefinedOutcome } from "./outcome-state.ts";
+import type { DefinedOutcome } from "../log/outcome-state.ts";
 
 /** One evaluation of an outcome. */
 export interface GradingTask {

@@ -1,5 +1,5 @@
-import { quoted } from "./outcome-prompt.ts";
-import type { DefinedOutcome } from "./outcome-state.ts";
+import { quoted } from "../log/outcome-prompt.ts";
+import type { DefinedOutcome } from "../log/outcome-state.ts";
 
 /** What the agent has produced. All of it is data: the agent may have written it to influence the grader. */
 export interface Evidence {

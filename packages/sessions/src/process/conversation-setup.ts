@@ -15,9 +15,9 @@ import type { SessionSkills } from "../skills/session-skills.ts";
 import { offeredTools } from "@tandem/policy";
 import { describeWorker } from "../work/describe-worker.ts";
 import { workerTools } from "../work/worker-tools.ts";
-import { workflowsOf } from "../workflows/open-runs.ts";
+import { workflowsOf } from "../log/open-runs.ts";
 import { turnOptions } from "./turn-options.ts";
-import { worktreeAt, worktreeVariables } from "../worktrees/worktree-registry.ts";
+import { worktreeAt, worktreeVariables } from "../host/worktree-registry.ts";
 
 /** The setup of the Claude Code process of a session. */
 export async function conversationSetup(

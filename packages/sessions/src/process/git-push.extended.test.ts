@@ -13,7 +13,7 @@ import { startGitServer } from "@tandem/workspace/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ALLOW_ALL, setEngineStage, the, type EngineStage } from "../testing/engine-stage.ts";
 import { startSshServer, whyNoSshServer } from "../testing/ssh-server.ts";
-import type { SandboxSettings } from "./sandbox-settings.ts";
+import type { SandboxSettings } from "../sandbox/sandbox-settings.ts";
 
 const wall = knownWall(process.env);
 const HOST = "git.example.com";

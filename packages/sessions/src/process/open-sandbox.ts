@@ -6,9 +6,10 @@ import type { HostFilter } from "@tandem/sandbox";
 import type { SessionRow } from "@tandem/storage";
 import type { GatewayWatch } from "../budgets/side-requests.ts";
 import type { ProcessSettings } from "./process-settings.ts";
+import { cannotInject } from "../vaults/cannot-inject.ts";
 import type { SessionVariables } from "../vaults/use/session-variables.ts";
-import type { SessionHosts } from "./host-grants.ts";
-import { sandboxFor, type SandboxChoice } from "./sandbox.ts";
+import type { SessionHosts } from "../sandbox/host-grants.ts";
+import { sandboxFor, type SandboxChoice } from "../sandbox/sandbox.ts";
 import type { SessionSandbox } from "./session-sandbox.ts";
 
 const COMMANDS_ONLY = "it covers shell commands only";
@@ -70,8 +71,8 @@ export async function openSandbox(
   // Imported lazily: commands that only read sessions start faster without it.
   const [{ openSessionSandbox }, { sessionHosts }, { mountPackages }] = await Promise.all([
     import("./session-sandbox.ts"),
-    import("./session-hosts.ts"),
-    import("./environment-packages.ts"),
+    import("../sandbox/session-hosts.ts"),
+    import("../sandbox/environment-packages.ts"),
   ]);
   const configured = sessionHosts(row, settings, granted?.networking);
   configured.catch(() => {});
@@ -120,12 +121,4 @@ const cannotLimit = (what: string, deed: string, reason: string): RequestError =
     "unavailable",
     `The environment ${what}, and only the sandbox can ${deed}: ${reason.replace(/\.$/, "")}.`,
     { fix: "Turn the sandbox on (`tandem sandbox`), or use another environment." },
-  );
-
-/** The plain value must not reach programs of a session. */
-export const cannotInject = (reason: string, code: "unavailable" | "invalid_request" = "unavailable"): RequestError =>
-  new RequestError(
-    code,
-    `A vault of the session has environment variables, and only the sandbox can keep their values from programs: ${reason.replace(/\.$/, "")}.`,
-    { fix: "Turn the sandbox on (`tandem sandbox`), or use vaults without environment variables." },
   );

@@ -14,8 +14,7 @@ import type { HostSettings } from "../host/host-settings.ts";
 import type { McpSettings } from "../mcp/mcp-settings.ts";
 import type { TrustSettings } from "../trust/folder-trust.ts";
 import type { SessionCredentials } from "../vaults/use/session-credentials.ts";
-import type { SessionHosts } from "./host-grants.ts";
-import type { SandboxSettings } from "./sandbox-settings.ts";
+import type { SandboxedSettings } from "../sandbox/program-sandbox.ts";
 import type { ModelSettings } from "./turn-options.ts";
 
 /** How a Claude Code process is started, and everything that is passed to it. */
@@ -28,14 +27,12 @@ export interface ProcessSettings
     HookSettings,
     McpSettings,
     ModelSettings,
+    SandboxedSettings,
     TrustSettings {
   executable: string;
   /** Read for each process, so that a changed key takes effect without a restart. */
   credential: () => Promise<Credential>;
   deadlines: ConversationSetup["deadlines"];
-  sandbox?: SandboxSettings;
-  /** The hosts that people allowed to a session. The engine sets it. */
-  openHosts?: (session: { id: string; folder: string; environmentId: string }) => Promise<SessionHosts>;
   /** Credentials of the sessions' vaults. The engine sets it. */
   vaults?: SessionCredentials;
   /** A limit on processes, shared with other engines. */

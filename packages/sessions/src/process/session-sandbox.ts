@@ -21,11 +21,11 @@ import type { SessionRow } from "@tandem/storage";
 import { removeTree } from "@tandem/workspace";
 import type { GatewayWatch } from "../budgets/side-requests.ts";
 import type { ProcessSettings } from "./process-settings.ts";
-import type { MountedPackages } from "./environment-packages.ts";
-import { giveFolder } from "./give-folder.ts";
-import { exposePorts, NO_NETWORK, openNetwork } from "./sandbox-network.ts";
-import { sandboxFolder } from "./sandbox-folder.ts";
-import { openSocketFolder } from "./socket-folder.ts";
+import type { MountedPackages } from "../sandbox/environment-packages.ts";
+import { giveFolder } from "../sandbox/give-folder.ts";
+import { exposePorts, NO_NETWORK, openNetwork } from "../sandbox/sandbox-network.ts";
+import { sandboxFolder } from "../sandbox/sandbox-folder.ts";
+import { openSocketFolder } from "../sandbox/socket-folder.ts";
 import type { SessionVariables } from "../vaults/use/session-variables.ts";
 
 const API_SOCKET = "/run/tandem/api.sock";

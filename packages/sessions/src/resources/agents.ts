@@ -16,6 +16,7 @@ import { restorePasswords } from "../mcp/server-passwords.ts";
 import { resolveAgentSkills, type SkillReader } from "../skills/agent-skills.ts";
 import { mergeMultiagent } from "./merge-multiagent.ts";
 import { resolveModel, type Model } from "../process/turn-options.ts";
+import { mergeMetadata } from "../host/merge-metadata.ts";
 import { isoNow, type Clock } from "../host/clock.ts";
 
 type RosterEntry = Extract<NonNullable<AgentCreateParams["multiagent"]>, { type: "coordinator" }>["agents"][number];
@@ -235,19 +236,6 @@ function keepEffort(update: AgentUpdateParams["model"], current: Agent["model"])
   if (update === undefined) return current;
   const wanted = typeof update === "string" ? { id: update } : update;
   return { effort: current.effort, ...wanted };
-}
-
-/** Null removes a value; an absent value stays. */
-export function mergeMetadata(
-  current: Record<string, string>,
-  update: Record<string, string | null> | null | undefined,
-): Record<string, string> {
-  if (update === undefined) return current;
-  if (update === null) return {};
-  const merged = Object.entries({ ...current, ...update }).filter(
-    (entry): entry is [string, string] => entry[1] !== null,
-  );
-  return Object.fromEntries(merged);
 }
 
 interface ModelParams {

@@ -1,12 +1,10 @@
 import { newId, RequestError, type SessionEventBody, type ThreadId } from "@tandem/protocol";
 import type { Inbox, SessionRow, ThreadRow, WaitingFor } from "@tandem/storage";
+import { THREAD_ENDED } from "../approvals/call-refused.ts";
 import type { Answer } from "../approvals/pending-calls.ts";
 import { unansweredCalls } from "../log/unanswered-calls.ts";
 import { checkNoOpenRun } from "../workflows/check-no-open-run.ts";
-import type { OpenRuns } from "../workflows/open-runs.ts";
-
-/** The subagent's process learns of the end from the denial of its calls. */
-export const THREAD_ENDED = "A client archived the thread of this subagent. Make no more calls; end with your report.";
+import type { OpenRuns } from "../log/open-runs.ts";
 
 interface ThreadOwner {
   row: SessionRow;

@@ -1,8 +1,8 @@
 import { isId, RequestError, type SessionEvent, type SessionId } from "@tandem/protocol";
 import type { OutcomeState, SessionRow, Store } from "@tandem/storage";
 import type { KillSwitch } from "../budgets/kill-switch.ts";
-import { isTurnInput } from "../outcomes/outcome-prompt.ts";
-import { newOutcome } from "../outcomes/outcome-state.ts";
+import { isTurnInput } from "../log/outcome-prompt.ts";
+import { newOutcome } from "../log/outcome-state.ts";
 
 interface StatusDependencies {
   store: Pick<Store, "events" | "inbox" | "sessions">;

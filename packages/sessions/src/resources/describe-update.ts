@@ -2,7 +2,8 @@ import { SESSION_METADATA, type SessionEventBody, type SessionUpdateParams } fro
 import type { SessionChange, SessionRow } from "@tandem/storage";
 import { checkNewBudget } from "../budgets/check-budget.ts";
 import { restorePasswords } from "../mcp/server-passwords.ts";
-import { mergeMetadata, type AgentCatalogue } from "./agents.ts";
+import { mergeMetadata } from "../host/merge-metadata.ts";
+import type { AgentCatalogue } from "./agents.ts";
 import { checkSkillTools } from "../skills/agent-skills.ts";
 import { withoutMode } from "@tandem/policy";
 import { checkMetadata } from "./session-draft.ts";

@@ -11,10 +11,10 @@ import {
   type SandboxState,
 } from "@tandem/protocol";
 import type { EnvironmentStore, Page, PageQuery } from "@tandem/storage";
-import { mergeMetadata } from "./agents.ts";
+import { mergeMetadata } from "../host/merge-metadata.ts";
 import { changeConfig, DEFAULT_CONFIG, newConfig } from "./environment-config.ts";
 import { LABEL } from "../fleet/place.ts";
-import type { SessionNetworking } from "../process/host-grants.ts";
+import type { SessionNetworking } from "../sandbox/host-grants.ts";
 import type { SessionPlaces } from "./session-places.ts";
 import { isoNow, type Clock } from "../host/clock.ts";
 

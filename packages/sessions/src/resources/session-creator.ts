@@ -101,7 +101,7 @@ export class SessionCreator {
 
   /** A worker has none of the server's secrets, and no proxy that would put them into its requests. */
   async #checkSelfHosted(draft: SessionDraft): Promise<void> {
-    this.#dependencies.work.check(draft);
+    this.#dependencies.work.check(draft.resources);
     if (!(await this.#dependencies.vaults.hasVariables(draft.row.vaultIds ?? []))) return;
     throw new RequestError(
       "invalid_request",

@@ -18,7 +18,7 @@ import type { SlashCommand } from "../commands/command-catalogue.ts";
 import type { DeltaHub, PreviewListener } from "../log/delta-hub.ts";
 import { servedEvent, servedEvents, servedJson } from "../log/event-redactor.ts";
 import type { RepositoryTokens } from "../mounts/repository-tokens.ts";
-import { SessionResourceService, type SessionResources } from "../mounts/session-resources.ts";
+import { SessionResourceService, type SessionResources } from "./session-resources.ts";
 import { describeUpdate } from "./describe-update.ts";
 import { Feed, type FeedItem } from "../log/feed.ts";
 import type { Rules } from "../rules/rules.ts";

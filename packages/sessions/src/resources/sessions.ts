@@ -17,7 +17,7 @@ import type {
 } from "@tandem/protocol";
 import type { EncodedEvent, EventRange, Page, SessionStore } from "@tandem/storage";
 import type { SlashCommand } from "../commands/command-catalogue.ts";
-import type { SessionResources } from "../mounts/session-resources.ts";
+import type { SessionResources } from "./session-resources.ts";
 import type { FeedItem } from "../log/feed.ts";
 import type { PreviewListener } from "../log/delta-hub.ts";
 

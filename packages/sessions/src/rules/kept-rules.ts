@@ -34,7 +34,7 @@ import {
 import type { Rules, TestedSession } from "./rules.ts";
 import { isoNow, type Clock } from "../host/clock.ts";
 import type { TurnHook } from "../hooks/turn-hook.ts";
-import { worktreeAt } from "../worktrees/worktree-registry.ts";
+import { worktreeAt } from "../host/worktree-registry.ts";
 
 const SPACE = "tandem";
 const KIND = "rule";

@@ -5,8 +5,7 @@ import { removeTree } from "@tandem/workspace";
 import { Timer } from "../host/timer.ts";
 import type { ToolDefinitions } from "../mcp/tool-definitions.ts";
 import type { ProcessSettings } from "../process/process-settings.ts";
-import { sandboxFolder } from "../process/sandbox-folder.ts";
-import type { SessionPlaces } from "../resources/session-places.ts";
+import { sandboxFolder } from "../sandbox/sandbox-folder.ts";
 import { canStartAhead, launchHint } from "./launch-hint.ts";
 import { Spare } from "./spare.ts";
 import { SpareMarks } from "./spare-marks.ts";
@@ -51,7 +50,11 @@ interface SparesDependencies {
   settings: ProcessSettings & Required<SpareSettings>;
   store: Pick<Store, "agents" | "records" | "sessions">;
   definitions: ToolDefinitions;
-  places: Pick<SessionPlaces, "prepare" | "discard">;
+  /** The folders of sessions. */
+  places: {
+    prepare(environment: Environment, session: SessionId): Promise<string>;
+    discard(session: SessionId): Promise<void>;
+  };
   environmentOf: (id: string) => Promise<Environment>;
   /** Whether the kill switch is engaged. */
   isHalted: () => Promise<boolean>;

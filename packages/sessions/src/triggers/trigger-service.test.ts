@@ -5,31 +5,8 @@ import { join } from "node:path";
 import { openStore, SecretBox, type Store } from "@tandem/storage";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "../host/clock.ts";
-import type { StoredDeployment } from "../deployments/stored-deployment.ts";
 import { TriggerRecords } from "./trigger-records.ts";
 import { TriggerService } from "./trigger-service.ts";
-
-const AT = "2026-01-01T00:00:00.000Z";
-const DEPLOYMENT: StoredDeployment = {
-  id: "depl_1" as StoredDeployment["id"],
-  name: "triage",
-  description: null,
-  agent: { id: "agent_1", version: 1 },
-  environmentId: "env_local",
-  initialEvents: [],
-  resources: [],
-  tokens: {},
-  vaultIds: [],
-  budget: null,
-  metadata: {},
-  schedule: null,
-  paused: null,
-  handledTo: AT,
-  lastRunAt: null,
-  createdAt: AT,
-  updatedAt: AT,
-  archivedAt: null,
-};
 
 let folder: string;
 let store: Store;
@@ -49,7 +26,7 @@ function service(): TriggerService {
   const key = randomBytes(32);
   return new TriggerService({
     records: new TriggerRecords(store.records),
-    deployments: { stored: async () => DEPLOYMENT, enqueue: async () => undefined },
+    deployment: async () => ({ archivedAt: null, isPaused: false, enqueue: async () => undefined }),
     secrets: new SecretBox(async () => key),
     note: async () => undefined,
     log: { warn: (_, message) => void warnings.push(message) },
@@ -58,7 +35,7 @@ function service(): TriggerService {
 }
 
 test("a trigger whose secret cannot be read is listed, switched off and gets a new secret", async () => {
-  const { id } = await service().create(DEPLOYMENT.id, {
+  const { id } = await service().create("depl_1", {
     name: "t",
     verification: { type: "github" },
     filter: null,
@@ -66,12 +43,12 @@ test("a trigger whose secret cannot be read is listed, switched off and gets a n
     enabled: true,
   });
   const later = service();
-  expect(await later.list(DEPLOYMENT.id)).toMatchObject([{ id, enabled: true }]);
+  expect(await later.list("depl_1")).toMatchObject([{ id, enabled: true }]);
   const inbound = { header: () => undefined, body: Buffer.from("{}") };
   // The sender gets the same answer as with a wrong signature; the log has the reason.
   expect(await later.receive(id, inbound)).toBeUndefined();
   expect(warnings).toEqual(["the secret of a trigger cannot be read"]);
-  expect(await later.update(DEPLOYMENT.id, id, { enabled: false })).toMatchObject({ enabled: false });
-  await later.rotate(DEPLOYMENT.id, id);
+  expect(await later.update("depl_1", id, { enabled: false })).toMatchObject({ enabled: false });
+  await later.rotate("depl_1", id);
   expect(await later.receive(id, inbound)).toBeUndefined();
 });

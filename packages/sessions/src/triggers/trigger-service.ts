@@ -11,9 +11,9 @@ import {
   type TriggerWithSecret,
 } from "@tandem/protocol";
 import type { RecordChange, SecretBox } from "@tandem/storage";
-import type { RunCause, StoredDeployment } from "../deployments/stored-deployment.ts";
 import { isoNow, type Clock } from "../host/clock.ts";
 import type { Log } from "../host/host-settings.ts";
+import type { RunCause } from "./run-cause.ts";
 import { readPayload } from "./read-payload.ts";
 import { renderMessage } from "./render-message.ts";
 import { requesterOf } from "./requester-of.ts";
@@ -23,17 +23,17 @@ import type { Triggers } from "./triggers.ts";
 import { verifyDelivery, type InboundDelivery, type VerifiedDelivery } from "./verify-delivery.ts";
 import { whyIgnored } from "./why-ignored.ts";
 
+interface TriggeredDeployment {
+  archivedAt: string | null;
+  isPaused: boolean;
+  /** Stores a run together with other changes; it starts soon, in a process that can run it. */
+  enqueue(run: { by: string; run: DeploymentRunId; cause: RunCause; changes: readonly RecordChange[] }): Promise<void>;
+}
+
 interface TriggerDependencies {
   records: TriggerRecords;
-  deployments: {
-    /** Rejects with `not_found`. */
-    stored(id: string): Promise<StoredDeployment>;
-    /** Stores a run together with other changes; it starts soon, in a process that can run it. */
-    enqueue(
-      deployment: StoredDeployment,
-      run: { by: string; run: DeploymentRunId; cause: RunCause; changes: readonly RecordChange[] },
-    ): Promise<void>;
-  };
+  /** Rejects with `not_found`. */
+  deployment: (id: string) => Promise<TriggeredDeployment>;
   secrets: SecretBox;
   note: (note: AuditNote) => Promise<void>;
   log: Log;
@@ -49,7 +49,7 @@ export class TriggerService implements Triggers {
   }
 
   async list(deployment: string): Promise<Trigger[]> {
-    await this.#dependencies.deployments.stored(deployment);
+    await this.#dependencies.deployment(deployment);
     return (await this.#dependencies.records.list(deployment)).map(viewOf);
   }
 
@@ -59,8 +59,8 @@ export class TriggerService implements Triggers {
     by = "unknown",
     id: string = newId("trigger"),
   ): Promise<TriggerWithSecret> {
-    const { records, deployments, clock } = this.#dependencies;
-    const { archivedAt } = await deployments.stored(deployment);
+    const { records, clock } = this.#dependencies;
+    const { archivedAt } = await this.#dependencies.deployment(deployment);
     if (archivedAt !== null) throw new RequestError("invalid_request", `The deployment ${deployment} is archived.`);
     const chosen = secret ?? newSecret(params.verification);
     checkSecret(params.verification, chosen);
@@ -161,14 +161,14 @@ export class TriggerService implements Triggers {
   }
 
   async #start(trigger: StoredTrigger, delivery: VerifiedDelivery, cause: RunCause): Promise<TriggerReceipt> {
-    const { records, deployments, clock } = this.#dependencies;
-    const deployment = await deployments.stored(trigger.deployment);
-    if (deployment.archivedAt !== null) throw conflict(`The deployment ${deployment.id} is archived.`);
-    if (deployment.paused) throw conflict(`The deployment ${deployment.id} is paused.`);
+    const { records, clock } = this.#dependencies;
+    const deployment = await this.#dependencies.deployment(trigger.deployment);
+    if (deployment.archivedAt !== null) throw conflict(`The deployment ${trigger.deployment} is archived.`);
+    if (deployment.isPaused) throw conflict(`The deployment ${trigger.deployment} is paused.`);
     const run = newId("deploymentRun", clock.now());
     const changes = records.accept(trigger, delivery, run, isoNow(clock));
     try {
-      await deployments.enqueue(deployment, { by: `trigger:${trigger.name}`, run, cause, changes });
+      await deployment.enqueue({ by: `trigger:${trigger.name}`, run, cause, changes });
     } catch (error) {
       // The same delivery has arrived twice at the same time.
       const earlier = await this.#earlier(trigger, delivery);

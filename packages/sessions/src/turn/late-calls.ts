@@ -7,7 +7,7 @@ import { unrunResult } from "../approvals/late-result.ts";
 import { toolState } from "../approvals/tool-state.ts";
 import { closing, resultOf } from "../log/open-turn.ts";
 import { callMcpTool } from "../process/call-mcp-tool.ts";
-import type { ConversationHolder } from "../process/conversation-holder.ts";
+import type { ConversationHolder } from "../conversation/conversation-holder.ts";
 import type { TurnDependencies } from "./turn-dependencies.ts";
 
 interface LateCallParts extends Pick<TurnDependencies, "store" | "settings" | "writer" | "definitions" | "rules"> {

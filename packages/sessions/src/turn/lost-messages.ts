@@ -3,7 +3,7 @@ import type { Conversation, ModelContent } from "@tandem/claude-code";
 import type { EventId, SessionEvent, SessionId, ThreadId } from "@tandem/protocol";
 import type { EventLog, SessionRow, Store, Transcripts } from "@tandem/storage";
 import { isRewound, rewoundSpans } from "../log/rewound-spans.ts";
-import { PROMPT_TYPES, promptOf } from "../outcomes/outcome-prompt.ts";
+import { PROMPT_TYPES, promptOf } from "../log/outcome-prompt.ts";
 import { readContent } from "../log/read-content.ts";
 import { loadTranscripts } from "../process/transcript-store.ts";
 

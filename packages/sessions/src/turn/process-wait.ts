@@ -1,5 +1,5 @@
 import type { SessionEventBody } from "@tandem/protocol";
-import type { ConversationHolder } from "../process/conversation-holder.ts";
+import type { ConversationHolder } from "../conversation/conversation-holder.ts";
 import type { TurnDependencies } from "./turn-dependencies.ts";
 import type { TurnMachine } from "./turn-machine.ts";
 

@@ -11,7 +11,7 @@ import {
 import { answeredCall } from "../approvals/answer-event.ts";
 import { grantedCalls, openGrants } from "../approvals/legacy-grants.ts";
 import { allowsRun, answeredId, isAnswer } from "../approvals/pending-calls.ts";
-import { promptOf } from "../outcomes/outcome-prompt.ts";
+import { promptOf } from "../log/outcome-prompt.ts";
 import type { InheritedRequests } from "../approvals/approval-requests.ts";
 import { loadTranscripts } from "../process/transcript-store.ts";
 

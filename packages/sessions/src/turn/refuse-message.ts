@@ -1,7 +1,7 @@
 import type { SessionEventBody } from "@tandem/protocol";
 import type { EventLog } from "@tandem/storage";
 import type { SessionWriter } from "../log/session-writer.ts";
-import type { TurnInput } from "../outcomes/outcome-prompt.ts";
+import type { TurnInput } from "../log/outcome-prompt.ts";
 import { cutShortOf } from "./turn-end.ts";
 import type { Delay, Refusal } from "../hooks/turn-hook.ts";
 

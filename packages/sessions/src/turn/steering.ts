@@ -1,6 +1,6 @@
 import type { EventId, EventOf } from "@tandem/protocol";
 import type { FileStore } from "@tandem/storage";
-import type { ConversationHolder } from "../process/conversation-holder.ts";
+import type { ConversationHolder } from "../conversation/conversation-holder.ts";
 import { messageUuid } from "./lost-messages.ts";
 import { readContent } from "../log/read-content.ts";
 

@@ -3,7 +3,7 @@ import type { CutShort, EventId, Interruption, SessionEventBody, StopReason } fr
 import type { SessionChange, SessionRow } from "@tandem/storage";
 import { errorDetail } from "../log/error-detail.ts";
 import { closing, type OpenCall, type Placed } from "../log/open-turn.ts";
-import type { UsageLedger } from "../log/usage-ledger.ts";
+import { usageEvent, type UsageLedger } from "../log/usage-ledger.ts";
 import type { StopRequest } from "./turn-state.ts";
 
 export function stopReason(end: TurnEnd, stop?: StopRequest): StopReason {
@@ -42,13 +42,6 @@ export function accountsOf(end: TurnEnd, ledger: UsageLedger, row: SessionRow): 
     ...(end.error ? [{ type: "session.error" as const, error: end.error }] : []),
   ];
 }
-
-export const usageEvent = (ledger: UsageLedger, { budget }: SessionRow): SessionEventBody => ({
-  type: "session.usage",
-  usage: ledger.total,
-  budget,
-  tandem: ledger.note,
-});
 
 /** Results for the calls that the end of their turn leaves without one. */
 export function cutOff(calls: Iterable<OpenCall>, why: Interruption, isUnstarted: (id: EventId) => boolean): Placed[] {

@@ -6,13 +6,13 @@ import { isApproval } from "../approvals/outcome.ts";
 import { toolState } from "../approvals/tool-state.ts";
 import type { TurnHooks } from "../hooks/turn-hook.ts";
 import { needsAnswer, type OpenCall } from "../log/open-turn.ts";
-import type { ConversationHolder } from "../process/conversation-holder.ts";
+import type { ConversationHolder } from "../conversation/conversation-holder.ts";
 import type { BackgroundTasks } from "./background-tasks.ts";
 import type { QuotaWait } from "./quota-wait.ts";
 import type { Steering } from "./steering.ts";
 import type { TurnDependencies } from "./turn-dependencies.ts";
 import type { TurnMachine } from "./turn-machine.ts";
-import { RUN_LOST } from "../workflows/open-runs.ts";
+import { RUN_LOST } from "../log/open-runs.ts";
 import { MAX_OPEN_RUNS, TOO_MANY_RUNS, type RunLimits } from "../workflows/run-limits.ts";
 
 interface OutputDependencies {

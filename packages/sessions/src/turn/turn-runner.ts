@@ -6,9 +6,9 @@ import { ApprovalRequests } from "../approvals/approval-requests.ts";
 import type { Answer } from "../approvals/pending-calls.ts";
 import { SideRequests } from "../budgets/side-requests.ts";
 import { TurnHooks, type TurnControl } from "../hooks/turn-hook.ts";
-import { promptOf, type TurnInput } from "../outcomes/outcome-prompt.ts";
-import { newOutcome, withOutcome } from "../outcomes/outcome-state.ts";
-import { ConversationHolder } from "../process/conversation-holder.ts";
+import { promptOf, type TurnInput } from "../log/outcome-prompt.ts";
+import { newOutcome, withOutcome } from "../log/outcome-state.ts";
+import { ConversationHolder } from "../conversation/conversation-holder.ts";
 import { BackgroundTasks } from "./background-tasks.ts";
 import { closeInterruptedTurn } from "./close-interrupted-turn.ts";
 import { PromptSender, type Prompt } from "./prompt-sender.ts";
@@ -25,7 +25,7 @@ import { TurnMachine } from "./turn-machine.ts";
 import { TurnOutput } from "./turn-output.ts";
 import { TurnStatus } from "./turn-status.ts";
 import { acceptsMessage, canSteer, isWaiting, type TurnState } from "./turn-state.ts";
-import { RUN_AT_LIMIT, RUN_LOST, RUN_STOPPED } from "../workflows/open-runs.ts";
+import { RUN_AT_LIMIT, RUN_LOST, RUN_STOPPED } from "../log/open-runs.ts";
 import { RunLimits } from "../workflows/run-limits.ts";
 
 /**

@@ -2,7 +2,7 @@ import { RequestError, type AuditNote } from "@tandem/protocol";
 import type { Records, SecretBox } from "@tandem/storage";
 import type { Clock } from "../host/clock.ts";
 import type { Log } from "../host/host-settings.ts";
-import { cannotInject } from "../process/open-sandbox.ts";
+import { cannotInject } from "./cannot-inject.ts";
 import { guardedFetch } from "./use/guarded-fetch.ts";
 import { OAuthLogins, type VaultLogins } from "./use/oauth-logins.ts";
 import { sessionCredentials, type SessionCredentials } from "./use/session-credentials.ts";

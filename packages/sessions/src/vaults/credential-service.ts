@@ -11,7 +11,7 @@ import type { Page, PageQuery, SecretBox } from "@tandem/storage";
 import { isoNow, type Clock } from "../host/clock.ts";
 import { readFiltered } from "../host/read-filtered.ts";
 import { untilWritten, type Versioned } from "../host/until-written.ts";
-import { mergeMetadata } from "../resources/agents.ts";
+import { mergeMetadata } from "../host/merge-metadata.ts";
 import { changeAuth, splitAuth, type SplitAuth } from "./credential-secrets.ts";
 import { credentialView } from "./credential-view.ts";
 import { ownerOf, type SecretField, type StoredCredential, type StoredVault } from "./stored-vault.ts";

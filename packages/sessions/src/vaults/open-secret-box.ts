@@ -1,9 +1,13 @@
 import { join } from "node:path";
 import { parseKey, readKeyFile, SecretBox } from "@tandem/storage";
-import type { EngineSettings } from "../engine-settings.ts";
+
+export interface SecretSettings {
+  /** The key that encrypts stored secrets, in base64; by default a file in the state folder. */
+  secretKey?: () => Promise<string>;
+}
 
 /** With the configured key, or the one in the state folder. */
-export const openSecretBox = (stateFolder: string, { secretKey }: Pick<EngineSettings, "secretKey">): SecretBox =>
+export const openSecretBox = (stateFolder: string, { secretKey }: SecretSettings): SecretBox =>
   new SecretBox(
     secretKey
       ? async () => parseKey(await secretKey(), "The value of `storage.key`")

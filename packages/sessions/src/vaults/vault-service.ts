@@ -3,7 +3,7 @@ import type { Page, PageQuery } from "@tandem/storage";
 import { isoNow } from "../host/clock.ts";
 import { readFiltered } from "../host/read-filtered.ts";
 import { untilWritten } from "../host/until-written.ts";
-import { mergeMetadata } from "../resources/agents.ts";
+import { mergeMetadata } from "../host/merge-metadata.ts";
 import { archivedCredential, CredentialService, type CredentialDependencies } from "./credential-service.ts";
 import { vaultView } from "./credential-view.ts";
 import type { StoredVault } from "./stored-vault.ts";

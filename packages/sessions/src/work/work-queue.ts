@@ -2,6 +2,7 @@ import {
   newId,
   RequestError,
   type Environment,
+  type SessionResourceParams,
   type TokenId,
   type Work,
   type WorkHeartbeat,
@@ -9,8 +10,7 @@ import {
 } from "@tandem/protocol";
 import type { Page, SessionRow, Store } from "@tandem/storage";
 import { isoNow, sleep, type Clock } from "../host/clock.ts";
-import type { SessionDraft } from "../resources/session-draft.ts";
-import { mergeMetadata } from "../resources/agents.ts";
+import { mergeMetadata } from "../host/merge-metadata.ts";
 import {
   beaten,
   claimed,
@@ -106,7 +106,7 @@ export class WorkQueue implements WorkQueues {
   }
 
   /** Refuses what a session in a self-hosted environment cannot have. */
-  check({ resources }: Pick<SessionDraft, "resources">): void {
+  check(resources: readonly Pick<SessionResourceParams, "type">[]): void {
     const index = resources.findIndex(({ type }) => type !== "memory_store");
     if (index !== -1) {
       throw new RequestError(

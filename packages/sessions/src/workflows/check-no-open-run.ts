@@ -1,5 +1,5 @@
 import { RequestError } from "@tandem/protocol";
-import type { OpenRuns } from "./open-runs.ts";
+import type { OpenRuns } from "../log/open-runs.ts";
 
 /** Throws while a workflow run is open; with `run`, while that one is. */
 export function checkNoOpenRun(runs: OpenRuns, run?: string): void {

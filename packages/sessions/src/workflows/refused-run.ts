@@ -1,7 +1,7 @@
 import type { JudgedCall } from "@tandem/policy";
 import type { SessionAgent } from "@tandem/protocol";
 import { rosterOf } from "../log/agent-roster.ts";
-import { workflowsOf, type OpenRuns } from "./open-runs.ts";
+import { workflowsOf, type OpenRuns } from "../log/open-runs.ts";
 import { MAX_OPEN_RUNS, TOO_MANY_RUNS } from "./run-limits.ts";
 
 /** Only the text in the call itself is judged, logged and shown. */

@@ -1,6 +1,6 @@
 import type { Store } from "@tandem/storage";
 import type { Audit } from "../audit/audit.ts";
-import { openCommandSandbox, type ProgramSettings } from "../process/program-sandbox.ts";
+import { openCommandSandbox, type SandboxedSettings } from "../sandbox/program-sandbox.ts";
 import { WorktreeService } from "./worktree-service.ts";
 import { DEFAULT_WORKTREES, WorktreeMaker, type WorktreeSettings } from "./worktree-maker.ts";
 import type { Worktrees } from "./worktrees.ts";
@@ -8,7 +8,7 @@ import type { Worktrees } from "./worktrees.ts";
 /** Creates the worktree service; `service` takes the function that archives sessions. */
 export function createWorktrees(
   store: Store,
-  settings: ProgramSettings & { worktrees?: WorktreeSettings },
+  settings: SandboxedSettings & { worktrees?: WorktreeSettings },
   audit: Audit,
 ): { maker: WorktreeMaker; service: (archive: (session: string, by: string) => Promise<unknown>) => Worktrees } {
   const { stateFolder, hostVariables } = settings;

@@ -1,10 +1,10 @@
 import { dirname, join } from "node:path";
 import { RequestError, type SessionId } from "@tandem/protocol";
 import type { OsUser } from "@tandem/sandbox";
-import { runShell } from "../commands/run-shell.ts";
-import { makeShared } from "../process/give-folder.ts";
-import type { ProgramSandbox, ProgramSession } from "../process/program-sandbox.ts";
-import { sandboxFolder } from "../process/sandbox-folder.ts";
+import { runShell } from "../sandbox/run-shell.ts";
+import { makeShared } from "../sandbox/give-folder.ts";
+import type { ProgramSandbox, ProgramSession } from "../sandbox/program-sandbox.ts";
+import { sandboxFolder } from "../sandbox/sandbox-folder.ts";
 import {
   copyIncluded,
   createWorktree,
@@ -16,7 +16,7 @@ import {
   removeWorktree,
   type PortBlock,
 } from "@tandem/workspace";
-import { WorktreeRegistry, worktreeVariables } from "./worktree-registry.ts";
+import { WorktreeRegistry, worktreeVariables } from "../host/worktree-registry.ts";
 
 export interface WorktreeSettings {
   /** Patterns of untracked files that a worktree needs. */

@@ -25,7 +25,7 @@ import {
   type WorktreePatch,
 } from "@tandem/workspace";
 import { SerialQueue } from "../host/serial-queue.ts";
-import type { WorktreeRecord } from "./worktree-registry.ts";
+import type { WorktreeRecord } from "../host/worktree-registry.ts";
 import type { WorktreeMaker } from "./worktree-maker.ts";
 import type { Worktrees } from "./worktrees.ts";
 

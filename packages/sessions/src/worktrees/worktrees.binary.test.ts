@@ -7,8 +7,8 @@ import type { Session } from "@tandem/protocol";
 import { reply, text, toolUse, type ModelRequest } from "@tandem/rehearsal";
 import { describe, expect, test } from "vitest";
 import { ALLOW_ALL, setEngineStage, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
-import { whyNoSandbox } from "../process/sandbox.ts";
-import type { SandboxSettings } from "../process/sandbox-settings.ts";
+import { whyNoSandbox } from "../sandbox/sandbox.ts";
+import type { SandboxSettings } from "../sandbox/sandbox-settings.ts";
 import { DEFAULT_WORKTREES, type WorktreeSettings } from "./worktree-maker.ts";
 
 const run = promisify(execFile);

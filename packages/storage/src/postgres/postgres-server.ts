@@ -1,7 +1,7 @@
 import { RequestError, TandemError } from "@tandem/protocol";
 import { Pool, type ClientConfig, type PoolClient, type PoolConfig } from "pg";
 import type { ChangeNotice } from "../database.ts";
-import { BatchQueue, type Outcome } from "../batch-queue.ts";
+import { BatchQueue, type Outcome } from "../threads/batch-queue.ts";
 import { POSTGRES_CHANNEL, POSTGRES_SCHEMA, schemaOf } from "../operations/schema/migrations.ts";
 import { noSuchTenant } from "../operations/tenants.ts";
 import { DISK_FULL } from "../refusal.ts";

@@ -1,6 +1,6 @@
 import type { Transferable, Worker } from "node:worker_threads";
 import { TandemError } from "@tandem/protocol";
-import { ThreadPool } from "../thread-pool.ts";
+import { ThreadPool } from "../threads/thread-pool.ts";
 import type { QuestionName, Questions, Reply, Request } from "./search-messages.ts";
 
 interface Pending {

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { TandemError } from "@tandem/protocol";
 import type { ChangeNotice, Database } from "../database.ts";
-import { BatchQueue, type Outcome } from "../batch-queue.ts";
+import { BatchQueue, type Outcome } from "../threads/batch-queue.ts";
 import type { Operation } from "../operation.ts";
 import { SCHEMA_VERSION } from "../operations/schema/migrations.ts";
 import { deleteTenant, getTenant, markTenant, noSuchTenant, retireTenant } from "../operations/tenants.ts";

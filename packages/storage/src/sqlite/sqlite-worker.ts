@@ -1,6 +1,6 @@
 import type { Worker } from "node:worker_threads";
 import { unavailable } from "../refusal.ts";
-import { ThreadPool } from "../thread-pool.ts";
+import { ThreadPool } from "../threads/thread-pool.ts";
 import { toTandemError } from "../to-tandem-error.ts";
 import type { Reply, Request, Result, ThreadData } from "./thread-messages.ts";
 

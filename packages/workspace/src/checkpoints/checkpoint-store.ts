@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { newId, RequestError } from "@tandem/protocol";
 import { z } from "zod";
-import { GitFailed } from "../git.ts";
+import { GitFailed } from "../git/git.ts";
 import { changedPaths, type PathChange } from "./changed-paths.ts";
 import { diffTrees, type DiffOptions, type TreeDiff } from "./diff-trees.ts";
 import type { PrivateGit, RunOptions } from "./private-git.ts";

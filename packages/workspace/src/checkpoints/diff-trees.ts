@@ -1,4 +1,4 @@
-import { GitFailed } from "../git.ts";
+import { GitFailed } from "../git/git.ts";
 import type { PrivateGit, RunOptions } from "./private-git.ts";
 
 type FileStatus = "added" | "modified" | "deleted" | "renamed" | "type_changed";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { readSmallFile } from "../read-small-file.ts";
-import { findRepository } from "../repository.ts";
+import { findRepository } from "../git/repository.ts";
 import { EXCLUDED_FOLDERS } from "./excluded-folders.ts";
 
 /** In a larger folder, git is as fast. */

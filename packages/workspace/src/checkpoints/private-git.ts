@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { chmod, link, mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { RequestError } from "@tandem/protocol";
-import { GitFailed, runGit, type GitOptions, type GitOutcome } from "../git.ts";
+import { GitFailed, runGit, type GitOptions, type GitOutcome } from "../git/git.ts";
 import { giveTree, type Owner } from "../give-tree.ts";
 import { EXCLUDED_FOLDERS } from "./excluded-folders.ts";
 

@@ -2,8 +2,8 @@ import { constants } from "node:fs";
 import { access, lstat, open, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { RequestError } from "@tandem/protocol";
-import { runGit } from "../git.ts";
-import { findRepository } from "../repository.ts";
+import { runGit } from "../git/git.ts";
+import { findRepository } from "../git/repository.ts";
 import type { PrivateGit, RunOptions } from "./private-git.ts";
 
 export interface FolderLimits {

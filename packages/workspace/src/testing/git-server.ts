@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { git } from "../git.ts";
+import { git } from "../git/git.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 export interface GitServer extends AsyncDisposable {

@@ -11,7 +11,7 @@ import { describeIngest, describeIngestPlan, ingestAsJson, type IngestOutcome } 
 import { type LimitOptions, limitParams, runLimitedJob, withLimitOptions } from "../../jobs/limit-options.ts";
 import { openProject } from "@tandem/tandem/project";
 import { Progress } from "../../progress.ts";
-import { readPrompt } from "../../read-prompt.ts";
+import { readPrompt } from "../../input/read-prompt.ts";
 import { styleFor, write, writeJson } from "../../terminal.ts";
 import { type Command, Option } from "commander";
 import type { Registration } from "../registration.ts";

@@ -1,5 +1,5 @@
 import { TandemError, type KnownMcpServer } from "@tandem/protocol";
-import { confirm } from "../../confirm.ts";
+import { confirm } from "../../input/confirm.ts";
 import type { Invocation } from "../../invocation.ts";
 import { openProjectOrDefaults, userName } from "@tandem/tandem/project";
 import { openClient } from "../../sessions/open-client.ts";

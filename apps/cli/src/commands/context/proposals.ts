@@ -3,7 +3,7 @@ import { TandemError } from "@tandem/protocol";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { openContext, openStore } from "@tandem/tandem/compose";
-import { confirm } from "../../confirm.ts";
+import { confirm } from "../../input/confirm.ts";
 import type { Invocation } from "../../invocation.ts";
 import { openProject, userName } from "@tandem/tandem/project";
 import { describeGroups } from "../../proposals/describe-groups.ts";

@@ -6,7 +6,7 @@ import { parseExpiry } from "../../memories/memory-expiry.ts";
 import { showLines } from "../../memories/describe-memory.ts";
 import { openProject, userName } from "@tandem/tandem/project";
 import { Progress } from "../../progress.ts";
-import { readPrompt } from "../../read-prompt.ts";
+import { readPrompt } from "../../input/read-prompt.ts";
 import { styleFor, write, writeJson } from "../../terminal.ts";
 import { type Command, Option } from "commander";
 import type { Registration } from "../registration.ts";

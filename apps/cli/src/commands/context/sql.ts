@@ -9,7 +9,7 @@ import { resolve } from "node:path";
 import { EXIT_CODES } from "../../exit-code.ts";
 import type { Invocation } from "../../invocation.ts";
 import { Progress } from "../../progress.ts";
-import { readPrompt } from "../../read-prompt.ts";
+import { readPrompt } from "../../input/read-prompt.ts";
 import { asCsv, asTable, describeEstimate } from "../../sql/render-rows.ts";
 import { writeVerdict } from "../../sql/write-verdict.ts";
 import { styleFor, write, writeJson } from "../../terminal.ts";

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { ROLE_CHOICES } from "../../option-choices.ts";
-import { STDIN_RULE } from "../../read-prompt.ts";
+import { STDIN_RULE } from "../../input/read-prompt.ts";
 import type { Registration } from "../registration.ts";
 
 /** Adds the options of every single call. */

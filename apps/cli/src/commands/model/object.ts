@@ -1,6 +1,6 @@
 import { callModel, showReport, type CallOptions } from "../../call-model.ts";
 import type { Invocation } from "../../invocation.ts";
-import { readSchemaFile } from "../../read-schema-file.ts";
+import { readSchemaFile } from "../../input/read-schema-file.ts";
 import { writeJson } from "../../terminal.ts";
 import type { Command } from "commander";
 import type { Registration } from "../registration.ts";

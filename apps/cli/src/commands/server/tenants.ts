@@ -10,7 +10,7 @@ import {
 } from "@tandem/protocol";
 import { mkdir } from "node:fs/promises";
 import { resolve } from "node:path";
-import { confirm } from "../../confirm.ts";
+import { confirm } from "../../input/confirm.ts";
 import type { Invocation } from "../../invocation.ts";
 import { localActor, openProjectOrDefaults, bytes } from "@tandem/tandem/project";
 import { ago } from "../../human-units.ts";

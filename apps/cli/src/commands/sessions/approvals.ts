@@ -1,7 +1,7 @@
 import { TandemError, type Approval, type ApprovalAnswer } from "@tandem/protocol";
 import { describeApproval, nameOf, ruleText, summaryOf } from "../../approvals/describe-approval.ts";
 import { readAnswers } from "../../approvals/read-answers.ts";
-import { confirm } from "../../confirm.ts";
+import { confirm } from "../../input/confirm.ts";
 import type { Invocation } from "../../invocation.ts";
 import { openProjectOrDefaults, userName } from "@tandem/tandem/project";
 import { editText } from "../../proposals/edit-text.ts";

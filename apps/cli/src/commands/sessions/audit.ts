@@ -16,7 +16,7 @@ import { loadStorage } from "@tandem/tandem/compose";
 import type { Invocation } from "../../invocation.ts";
 import { EXIT_CODES } from "../../exit-code.ts";
 import { openProjectOrDefaults } from "@tandem/tandem/project";
-import { readLines } from "../../read-lines.ts";
+import { readLines } from "../../input/read-lines.ts";
 import { openClient } from "../../sessions/open-client.ts";
 import { writeExport } from "../../sessions/write-export.ts";
 import { toCount } from "../../number-options.ts";

@@ -7,7 +7,7 @@ import { describeReplay } from "../../cassettes/describe-replay.ts";
 import type { FoundCase } from "../../cassettes/find-cases.ts";
 import { githubAnnotation, junitReport } from "../../cassettes/junit-report.ts";
 import type { CaseOutcome } from "../../cassettes/run-case.ts";
-import { confirm } from "../../confirm.ts";
+import { confirm } from "../../input/confirm.ts";
 import { EXIT_CODES } from "../../exit-code.ts";
 import type { Invocation } from "../../invocation.ts";
 import { toCount } from "../../number-options.ts";

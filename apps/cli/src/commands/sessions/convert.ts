@@ -5,7 +5,7 @@ import { allowedFolder, loadImports, openStore } from "@tandem/tandem/compose";
 import type { Invocation } from "../../invocation.ts";
 import { openProjectOrDefaults } from "@tandem/tandem/project";
 import { defaultAgent, findEnvironment } from "@tandem/tandem/engine";
-import { readLines } from "../../read-lines.ts";
+import { readLines } from "../../input/read-lines.ts";
 import { openClient } from "../../sessions/open-client.ts";
 import { styleFor, write } from "../../terminal.ts";
 import { type Command, Option } from "commander";

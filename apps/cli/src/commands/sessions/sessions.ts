@@ -1,13 +1,13 @@
 import { newId, STATUS_EVENTS, StatusTimes, TandemError, type Session, type SessionStatus } from "@tandem/protocol";
 import { resolve } from "node:path";
 import { allowedFolder, loadStorage, openStore } from "@tandem/tandem/compose";
-import { confirm } from "../../confirm.ts";
+import { confirm } from "../../input/confirm.ts";
 import type { Invocation } from "../../invocation.ts";
 import type { Project } from "@tandem/tandem/config";
 import { openProjectOrDefaults } from "@tandem/tandem/project";
 import { Progress } from "../../progress.ts";
 import { findAgent } from "@tandem/tandem/engine";
-import { readLines } from "../../read-lines.ts";
+import { readLines } from "../../input/read-lines.ts";
 import { findSession, SESSION_ARGUMENT } from "../../sessions/find-session.ts";
 import { openClient } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";

@@ -4,7 +4,7 @@ import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
 import type { Command } from "commander";
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { confirm } from "../../confirm.ts";
+import { confirm } from "../../input/confirm.ts";
 import { ago } from "../../human-units.ts";
 import type { Invocation } from "../../invocation.ts";
 import { openClient } from "../../sessions/open-client.ts";

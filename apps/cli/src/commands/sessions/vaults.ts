@@ -6,7 +6,7 @@ import {
 } from "@tandem/protocol";
 import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
 import { Option, type Command } from "commander";
-import { confirm } from "../../confirm.ts";
+import { confirm } from "../../input/confirm.ts";
 import { ago } from "../../human-units.ts";
 import type { Invocation } from "../../invocation.ts";
 import { toPort } from "../../number-options.ts";

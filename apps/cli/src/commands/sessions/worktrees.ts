@@ -1,6 +1,6 @@
 import { RequestError, type WorktreeStatus, type WorktreeView } from "@tandem/protocol";
 import { realpathSync } from "node:fs";
-import { confirm } from "../../confirm.ts";
+import { confirm } from "../../input/confirm.ts";
 import type { Invocation } from "../../invocation.ts";
 import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
 import { findSession, isWithin, nameSession } from "../../sessions/find-session.ts";

@@ -23,7 +23,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     .addOption(json())
     .action((folder: string | undefined, options: { open: boolean }, self: Command) =>
       runner(self, async (invocation) =>
-        (await import("../../demo/context/demo-context.ts")).demoContext(invocation, folder, options),
+        (await import("./demo-context/demo-context.ts")).demoContext(invocation, folder, options),
       ),
     );
   examples(onContext, "tandem demo context", "tandem demo context ~/harbour-bikes");

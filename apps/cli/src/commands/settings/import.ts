@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type Edit, openProjectToEdit, type Project, writeEdits } from "@tandem/tandem/config";
-import { confirm } from "../../confirm.ts";
+import { confirm } from "../../input/confirm.ts";
 import type { Invocation } from "../../invocation.ts";
 import { fromClaude } from "../../import/from-claude.ts";
 import { fromOpencode } from "../../import/from-opencode.ts";

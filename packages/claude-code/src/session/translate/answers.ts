@@ -1,6 +1,6 @@
 import type { SDKAssistantMessage, SDKPartialAssistantMessage } from "@anthropic-ai/claude-agent-sdk";
 import type { EventId, Interruption, ThreadId } from "@tandem/protocol";
-import type { UntoldAnswer } from "../untold-answers.ts";
+import type { UntoldAnswer } from "../transcript/untold-answers.ts";
 import type { Calls } from "./calls.ts";
 import type { Emit } from "./emit.ts";
 

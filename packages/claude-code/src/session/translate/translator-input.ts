@@ -1,7 +1,7 @@
 import type { Options, SDKMessage } from "@anthropic-ai/claude-agent-sdk";
 import type { LlmError } from "@tandem/protocol";
 import type { AllowedCall } from "../conversation.ts";
-import type { UntoldAnswer } from "../untold-answers.ts";
+import type { UntoldAnswer } from "../transcript/untold-answers.ts";
 import type { McpState } from "./incidents.ts";
 import type { Reported } from "./reported-usage.ts";
 import type { KnownThread } from "./subagent-threads.ts";

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { type ApiGateway, type ApiGatewayOptions, startApiGateway } from "../api-gateway.ts";
-import type { ApiUsage } from "../api-forwarder.ts";
+import { type ApiGateway, type ApiGatewayOptions, startApiGateway } from "../api/api-gateway.ts";
+import type { ApiUsage } from "../api/api-forwarder.ts";
 import type { Scratch } from "./scratch.ts";
 
 export const REAL_KEY = "sk-ant-real-0123456789abcdef";

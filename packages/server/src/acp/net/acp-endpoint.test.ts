@@ -5,7 +5,7 @@ import { rawRequest } from "../../testing/raw-request.ts";
 import { StreamReader } from "../../testing/read-stream.ts";
 import { startTestServer, type TestServer } from "../../testing/start-test-server.ts";
 import { thinAcpAgents } from "../../testing/thin-acp-agent.ts";
-import { defaultAcpLimits, type AcpLimits } from "./acp-limits.ts";
+import { defaultAcpLimits, type AcpLimits } from "../../http/acp-limits.ts";
 
 const engine = new MemoryEngine();
 const agents = thinAcpAgents(engine);

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-import type { AgentConnector } from "@agentclientprotocol/sdk";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { RequestError } from "@tandem/protocol";
 import type { TokenRow } from "@tandem/storage";
@@ -11,12 +10,13 @@ import type { Logger } from "../../http/create-logger.ts";
 import { readJson } from "../../http/request/read-body.ts";
 import type { OpenStreams } from "../../http/sse/open-streams.ts";
 import { WireError } from "../../http/wire-error.ts";
-import type { AcpLimits } from "./acp-limits.ts";
+import type { AcpLimits } from "../../http/acp-limits.ts";
 import { HttpConnection } from "./http-connection.ts";
 import { readLastEventId } from "./replay-stream.ts";
 import { readMessage, rpcError } from "./rpc-message.ts";
 import { SocketConnection } from "./socket-connection.ts";
 import { within } from "./within.ts";
+import type { ConnectAgent, WantedAgent } from "../../tenants/connect-agent.ts";
 import type { AuthenticatedRequest } from "../../http/request/routed-request.ts";
 
 /** Limits how long a stopping server waits for an agent to close. */
@@ -25,15 +25,6 @@ export const CONNECTION_HEADER = "acp-connection-id";
 /** Some clients send this name. */
 const CONNECTION_ALIAS = "x-acp-connection-id";
 const SESSION_HEADER = "acp-session-id";
-
-/** The agent that a client names in the address: `/acp?agent=reviewer`. */
-interface WantedAgent {
-  /** Name or id, for new sessions. */
-  agent?: string;
-}
-
-/** An agent for one connection of a token. */
-export type ConnectAgent = (token: TokenRow, wanted: WantedAgent) => AgentConnector;
 
 interface AcpEndpointOptions {
   connect: ConnectAgent;

@@ -4,7 +4,7 @@ import { hasScope } from "../../http/access/authorize.ts";
 import type { Logger } from "../../http/create-logger.ts";
 import type { ClientServers } from "../client-servers.ts";
 import type { AcpAgentOptions } from "../acp-agent-options.ts";
-import type { ConnectAgent } from "./acp-endpoint.ts";
+import type { ConnectAgent } from "../../tenants/connect-agent.ts";
 
 /** Creates agents for clients of a server. An agent has the rights of its token; its sessions are the server's. */
 export function connectAgents(parts: {

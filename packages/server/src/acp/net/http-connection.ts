@@ -3,7 +3,7 @@ import { RequestError } from "@tandem/protocol";
 import type { TokenRow } from "@tandem/storage";
 import type { EventStream } from "../../http/sse/event-stream.ts";
 import { WireError } from "../../http/wire-error.ts";
-import type { AcpLimits } from "./acp-limits.ts";
+import type { AcpLimits } from "../../http/acp-limits.ts";
 import { AgentLink } from "./agent-link.ts";
 import { ReplayStream } from "./replay-stream.ts";
 import { kindOf, type MessageKind } from "./rpc-message.ts";

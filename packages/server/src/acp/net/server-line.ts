@@ -2,7 +2,7 @@ import type { Agent } from "node:http";
 import type { AnyMessage } from "@agentclientprotocol/sdk";
 import { TandemError } from "@tandem/protocol";
 import { WebSocket } from "ws";
-import { ACP_PATH } from "./acp-path.ts";
+import { ACP_PATH } from "../../http/acp-path.ts";
 import { kindOf, parseJson, readMessage } from "./rpc-message.ts";
 import { within } from "./within.ts";
 

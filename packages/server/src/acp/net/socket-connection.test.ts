@@ -5,7 +5,7 @@ import { createToken } from "../../http/access/create-token.ts";
 import { MemoryEngine } from "../../testing/memory-engine.ts";
 import { startTestServer } from "../../testing/start-test-server.ts";
 import { thinAcpAgents } from "../../testing/thin-acp-agent.ts";
-import { defaultAcpLimits } from "./acp-limits.ts";
+import { defaultAcpLimits } from "../../http/acp-limits.ts";
 
 const memory = new MemoryEngine();
 

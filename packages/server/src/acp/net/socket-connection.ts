@@ -2,7 +2,7 @@ import type { AgentConnector, AnyMessage } from "@agentclientprotocol/sdk";
 import type { TokenRow } from "@tandem/storage";
 import type { RawData, WebSocket } from "ws";
 import { isNestedDeeper } from "../../http/request/is-nested-deeper.ts";
-import type { AcpLimits } from "./acp-limits.ts";
+import type { AcpLimits } from "../../http/acp-limits.ts";
 import { AgentLink } from "./agent-link.ts";
 import { kindOf, parseJson, readMessage, rpcError } from "./rpc-message.ts";
 import { within } from "./within.ts";

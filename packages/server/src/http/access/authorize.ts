@@ -2,7 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { RequestError } from "@tandem/protocol";
 import { SCOPES, type Scope, type TokenRow, type TokenStore } from "@tandem/storage";
-import type { ForwardSeal } from "../../fleet/forward-seal.ts";
+import type { ForwardSeal } from "./forward-seal.ts";
 import { PageSignatures } from "../page/page-signatures.ts";
 import { sha256 } from "./sha256.ts";
 import { WireError } from "../wire-error.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { forwardedId } from "../../fleet/forwarded-id.ts";
+import { forwardedId } from "./forwarded-id.ts";
 import type { Logger } from "../create-logger.ts";
 import { redactPath } from "../redact.ts";
 

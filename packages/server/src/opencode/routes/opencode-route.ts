@@ -5,7 +5,7 @@ import type { Scope, TokenRow } from "@tandem/storage";
 import type { z } from "zod";
 import type { OpenStreams } from "../../http/sse/open-streams.ts";
 import type { Catalogue } from "../catalogue.ts";
-import type { OpencodeHost } from "../opencode-host.ts";
+import type { OpencodeHost } from "../../tenants/opencode-host.ts";
 import type { OpencodeHub } from "../opencode-hub.ts";
 
 /** A request after its token was checked. */

@@ -1,4 +1,4 @@
-import { writePreviews } from "../../../fleet/write-previews.ts";
+import { writePreviews } from "../../sse/write-previews.ts";
 import { jsonRoute, streamRoute, type Route } from "../../route.ts";
 
 /** Internal routes between processes of a fleet, on the same port and with tokens. */

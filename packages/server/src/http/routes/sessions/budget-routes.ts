@@ -1,4 +1,4 @@
-import { FORWARDED_HEADER } from "../../../fleet/forwarded-id.ts";
+import { FORWARDED_HEADER } from "../../request/forwarded-id.ts";
 import { jsonRoute, type Route } from "../../route.ts";
 
 /** Budgets and the kill switch. */
