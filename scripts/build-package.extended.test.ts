@@ -8,6 +8,8 @@ import { z } from "zod";
 import { outcomeOf } from "../apps/cli/src/testing/open-command.ts";
 import { scratchMachine } from "../apps/cli/src/testing/run-tandem.ts";
 import { startUp } from "../apps/cli/src/testing/session-machine.ts";
+import { describeApi } from "../packages/server/src/http/openapi.ts";
+import { routeTable } from "../packages/server/src/http/route-table.ts";
 import { buildDeclarations } from "./build-declarations.ts";
 import { buildPackage } from "./build-package.ts";
 import { LIBRARY_PACKAGES, type PublishedPackage, SERVER_PACKAGE } from "./published-packages.ts";
@@ -211,10 +213,13 @@ test("its demo of the context creates a usable catalogue and wiki and touches no
   expect(rows.stdout).toBe("refunds\r\n151\r\n");
 });
 
-test("it serves the page", async () => {
+test("it serves the page and the API of the sources", async () => {
   await using machine = await scratchMachine();
   await using server = await startUp(machine.start(["up", "--demo", "--json", "--port", "0"], { tandem }));
   const page = await fetch(server.url);
   expect(page.status).toBe(200);
   expect(await page.text()).toContain("<title>Tandem</title>");
+  // Its schemas are built lazily, and describe the same API.
+  const api = await fetch(`${server.url}/openapi.json`, { headers: { "x-api-key": server.token } });
+  expect(await api.json()).toEqual(JSON.parse(JSON.stringify(describeApi(routeTable))));
 });

@@ -60,7 +60,7 @@ export async function buildPackage(folder: string, published: PublishedPackage =
       needed.add(name);
       return true;
     },
-    plugins: [besideModules(lib)],
+    plugins: [besideModules(lib), lazySchemas()],
     onLog: (level, log) => {
       if (level === "warn" && !isExpected(log)) throw new Error(log.message);
     },
@@ -113,6 +113,18 @@ function besideModules(lib: string): Plugin {
         cpSync(named, join(lib, name), { recursive: true });
         return `new URL("./${name}", import.meta.url)`;
       });
+    },
+  };
+}
+
+/** Our own modules build their zod schemas at the first use: the libraries keep zod as it is. */
+function lazySchemas(): Plugin {
+  const own = [join(root, "packages") + sep, join(root, "apps") + sep];
+  return {
+    name: "lazy-schemas",
+    resolveId(id, importer = "") {
+      const isOwn = own.some((folder) => importer.startsWith(folder)) && !importer.includes(`${sep}node_modules${sep}`);
+      return id === "zod" && isOwn ? join(root, "scripts", "lazy-zod", "zod.ts") : null;
     },
   };
 }
