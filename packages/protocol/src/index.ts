@@ -1,5 +1,5 @@
 export type { CallReport, Cost, Payer } from "./models/call-report.ts";
-export { configSchema, defaultConfig, type Config, type LlmConfig } from "./config/config.ts";
+export { configSchema, defaultSection, type Config, type LlmConfig } from "./config/config.ts";
 export {
   BACKENDS,
   CLAUDE_CODE_AUTHS,

@@ -1,5 +1,5 @@
 import type { LlmConfig } from "@tandem/protocol";
-import { defaultConfig } from "@tandem/protocol";
+import { defaultSection } from "@tandem/protocol";
 
 export interface IgnoredSetting {
   /** The key in tandem.yaml. */
@@ -10,7 +10,7 @@ export interface IgnoredSetting {
 /** Changed settings that the chosen backend ignores; shown, so that users do not rely on them. */
 export function ignoredSettings(config: LlmConfig): IgnoredSetting[] {
   if (config.provider.backend === "none") return [];
-  const defaults = new Map(settingsIn(defaultConfig().llm));
+  const defaults = new Map(settingsIn(defaultSection("llm")));
   return settingsIn(config)
     .filter(([path, value]) => value !== defaults.get(path))
     .flatMap(([path]) => {

@@ -1,4 +1,4 @@
-import { defaultConfig } from "@tandem/protocol";
+import { defaultSection } from "@tandem/protocol";
 import { always, type ModelRequest, reply, text, toolUse, when } from "@tandem/rehearsal";
 import { expect, it } from "vitest";
 import { MemoryRun } from "../scan/testing/memory-run.ts";
@@ -11,7 +11,7 @@ import { makeFiles } from "./sources/testing/make-files.ts";
 import { openTestContext } from "./sources/testing/open-test-context.ts";
 import { putProvenance } from "./sources/provenance.ts";
 
-const { ingest } = defaultConfig();
+const ingest = defaultSection("ingest");
 
 it("reports documents, requests and cost, and stores nothing", async () => {
   const pages = Array.from({ length: 30 }, (_, index) => [`p-${index}.md`, `# P\n\n${"Words. ".repeat(100)}${index}`]);

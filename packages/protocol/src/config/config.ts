@@ -286,4 +286,9 @@ export const configSchema = z.strictObject({
 export type Config = z.output<typeof configSchema>;
 export type LlmConfig = Config["llm"];
 
-export const defaultConfig = (): Config => configSchema.parse({});
+/** The settings of a section that a file does not have. Without those of the others, which take longer than most commands run. */
+export function defaultSection<Name extends keyof Config>(name: Name): Config[Name] {
+  const section: z.ZodType = configSchema.shape[name];
+  // A process does this once: zod would take longer to generate faster code.
+  return section.parse(undefined, { jitless: true }) as Config[Name];
+}

@@ -12,7 +12,7 @@ import {
   MetricsReader,
   openContext,
 } from "@tandem/context";
-import { defaultConfig } from "@tandem/protocol";
+import { defaultSection } from "@tandem/protocol";
 import { openStore } from "@tandem/storage";
 import { z } from "zod";
 import type { ServedContext } from "../served-context.ts";
@@ -64,7 +64,7 @@ export async function makeUpContext(
 ): Promise<MadeUpContext> {
   const home = await mkdtemp(join(tmpdir(), "tandem-served-"));
   const store = await openStore(join(home, "tandem.db"));
-  const { accept } = defaultConfig().context;
+  const { accept } = defaultSection("context");
   const context = await openContext({ path: join(home, "context"), git: "own", accept, store });
   await context.folder.commit(
     Object.entries(FILES).map(([path, content]) => ({ path, content, expected: null })),

@@ -1,3 +1,4 @@
+import { configSchema } from "@tandem/protocol";
 import { describe, expect, test } from "vitest";
 import { ConfigError } from "./config-error.ts";
 import { parseConfig } from "./parse-config.ts";
@@ -137,4 +138,14 @@ describe("a section whose keys the user names", () => {
     expect(problems(source).message).toContain("without a password");
     expect(problems(source).message).not.toContain("hunter2");
   });
+});
+
+test("sections that the file does not have get their defaults, also in a copy", () => {
+  const { config } = parseConfig("llm: { models: { default: opus } }\nsandbox:\n", "tandem.yaml");
+  const whole = configSchema.parse({ llm: { models: { default: "opus" } } });
+  expect({ ...config }).toEqual(whole);
+  expect(Object.keys(config)).toEqual(Object.keys(whole));
+  expect(config.sessions).toBe(config.sessions);
+  config.fleet = { ...config.fleet, maxSessions: 3 };
+  expect(config.fleet.maxSessions).toBe(3);
 });

@@ -1,6 +1,6 @@
-import { configSchema, nearest, type Config } from "@tandem/protocol";
+import { configSchema, defaultSection, nearest, type Config } from "@tandem/protocol";
 import { type Document, isMap, isScalar, LineCounter, parseDocument, type Node, type Pair } from "yaml";
-import type { z } from "zod";
+import { z } from "zod";
 import { ConfigError, type ConfigProblem } from "./config-error.ts";
 import { configKey, type ConfigKey, configKeys, namesIn } from "./config-keys.ts";
 import type { ConfigValue } from "./config-value.ts";
@@ -37,8 +37,7 @@ export function parseConfig(source: string, file: string): ParsedConfig {
     );
   }
   const value = toValue(document, file);
-  // A process parses it once: zod would take longer to generate faster code.
-  const result = configSchema.safeParse(withoutEmptySections(value, ""), { jitless: true });
+  const result = parseSections(withoutEmptySections(value, ""));
   if (!result.success) {
     const problems = result.error.issues.flatMap((issue) =>
       explain(issue, value).map(({ keyPath, ...problem }) =>
@@ -59,7 +58,27 @@ export function parseConfig(source: string, file: string): ParsedConfig {
     const set = valueAt(value, keyPath) as Setting["value"] | undefined;
     return set === undefined ? [] : [{ path, value: set, line: at(offsetOf(document, keyPath)).line }];
   });
-  return { config: result.data, settings };
+  return { config: withDefaults(result.data), settings };
+}
+
+/** Parses the sections that the file has. */
+function parseSections(value: unknown) {
+  const given = Object.entries(configSchema.shape).filter(([name]) => isRecord(value) && Object.hasOwn(value, name));
+  // A process parses it once: zod would take longer to generate faster code.
+  return z.strictObject(Object.fromEntries(given)).safeParse(value, { jitless: true });
+}
+
+/** Fills in the defaults of the other sections when they are read: together they take longer than most commands run. */
+function withDefaults(given: Readonly<Record<string, unknown>>): Config {
+  const config = {};
+  const define = (name: keyof Config, value: PropertyDescriptor) =>
+    Object.defineProperty(config, name, { enumerable: true, configurable: true, ...value });
+  for (const name of Object.keys(configSchema.shape) as (keyof Config)[]) {
+    const keep = (value: unknown) => define(name, { value, writable: true });
+    if (Object.hasOwn(given, name)) keep(given[name]);
+    else define(name, { get: () => (keep(defaultSection(name)), Reflect.get(config, name)), set: keep });
+  }
+  return config as Config;
 }
 
 const syntaxMessage = (code: string, message: string) =>

@@ -1,4 +1,4 @@
-import { defaultConfig } from "@tandem/protocol";
+import { configSchema } from "@tandem/protocol";
 import { expect, test } from "vitest";
 import { configSettings, settingsFor } from "./config-keys.ts";
 import { settingPaths } from "./setting-paths.ts";
@@ -16,7 +16,7 @@ test("finds the same settings as their descriptions, whatever a file contains", 
     for (const name of names) section = (section[name] ??= {}) as Record<string, unknown>;
     section[last] = "set";
   }
-  for (const file of [everything, defaultConfig(), { llm: { models: { default: "x" } } }, {}]) {
+  for (const file of [everything, configSchema.parse({}), { llm: { models: { default: "x" } } }, {}]) {
     const paths = settingsFor(file).map(({ path }) => path);
     expect(settingPaths(file)).toEqual(paths.filter((path) => isSet(file, path)));
   }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { MemoryRun } from "../../scan/testing/memory-run.ts";
 import { ingest } from "../ingest.ts";
 import { openTestIngest } from "../testing/open-test-ingest.ts";
-import { defaultConfig } from "@tandem/protocol";
+import { defaultSection } from "@tandem/protocol";
 
 const SCHEMA = `
 models:
@@ -47,7 +47,12 @@ async function openProject() {
   );
   const { folder, proposals, space } = context;
   const run = (sources = [context.source({ type: "dbt", connection: "shop" })]) =>
-    ingest(new MemoryRun(), { context: { folder, proposals }, store: space, config: defaultConfig().ingest, sources });
+    ingest(new MemoryRun(), {
+      context: { folder, proposals },
+      store: space,
+      config: defaultSection("ingest"),
+      sources,
+    });
   return { context, run, file: () => folder.read("catalogue/shop/public.orders.yaml") };
 }
 
