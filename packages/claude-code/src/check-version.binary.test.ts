@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
@@ -69,4 +69,24 @@ test("reports a missing, non-executable, foreign, failing or hanging program as 
   const since = performance.now();
   await says(silent, "did not say its version within 0.5 s", 500);
   expect(performance.now() - since).toBeLessThan(10_000 * inject("slowness"));
+});
+
+test("keeps the answer of a binary until it changes, and never that of a script", async () => {
+  const cacheFile = join(folder, "version.json");
+  const ask = (file: string) => checkVersion(file, { hostVariables: hostVariables(), deadlineMs: 60_000, cacheFile });
+  const binary = join(folder, "binary");
+  await copyFile(findExecutable(), binary);
+  const { version } = await ask(binary);
+  // The answer comes from the file: another one there is believed.
+  const kept = JSON.parse(await readFile(cacheFile, "utf8")) as object;
+  await writeFile(cacheFile, JSON.stringify({ ...kept, status: "9.9.9 (Claude Code)" }));
+  expect(await ask(binary)).toMatchObject({ version: "9.9.9" });
+  await utimes(binary, new Date(), new Date());
+  expect(await ask(binary)).toEqual({ version });
+  await chmod(binary, 0o644);
+  await expect(ask(binary)).rejects.toMatchObject({ code: "no_executable" });
+  const script = await program("wrapper", "echo '2.1.325 (Claude Code)'");
+  await ask(script);
+  await writeFile(script, "#!/bin/sh\necho '2.1.324 (Claude Code)'\n");
+  await expect(ask(script)).rejects.toMatchObject({ code: "executable_too_old" });
 });

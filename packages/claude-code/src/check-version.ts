@@ -1,7 +1,9 @@
 import { execFile } from "node:child_process";
+import { open, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { TandemError } from "@tandem/protocol";
 import { EXECUTABLE_FIX } from "./executable.ts";
+import { keepAnswer, keyOfFiles } from "./kept-answer.ts";
 import { inheritedVariables } from "./variables.ts";
 
 /**
@@ -19,9 +21,13 @@ export interface CheckedVersion {
 /** A binary answers within a fraction of a second; one that does not hangs or is another program. */
 const DEADLINE_MS = 10_000;
 
+const VERSION = /^(\d+\.\d+\.\d+)\S* \(Claude Code\)/;
+const saysVersion = (words: unknown): words is string => typeof words === "string" && VERSION.test(words);
+
 /**
  * Reads the version of a binary that the user chose. Rejects with a typed error if it cannot be started, times out, is
- * not Claude Code, or is too old. Without this check it would fail later with an obscure message.
+ * not Claude Code, or is too old. Without this check it would fail later with an obscure message. `cacheFile` keeps the answer
+ * until the binary changes.
  */
 export async function checkVersion(
   executable: string,
@@ -29,10 +35,18 @@ export async function checkVersion(
     hostVariables,
     signal,
     deadlineMs = DEADLINE_MS,
-  }: { hostVariables: Readonly<Record<string, string | undefined>>; signal?: AbortSignal; deadlineMs?: number },
+    cacheFile,
+  }: {
+    hostVariables: Readonly<Record<string, string | undefined>>;
+    signal?: AbortSignal;
+    deadlineMs?: number;
+    cacheFile?: string;
+  },
 ): Promise<CheckedVersion> {
-  const words = await askVersion(executable, { hostVariables, signal, deadlineMs });
-  const version = /^(\d+\.\d+\.\d+)\S* \(Claude Code\)/.exec(words)?.[1];
+  const ask = (): Promise<string> => askVersion(executable, { hostVariables, signal, deadlineMs });
+  const words =
+    cacheFile === undefined ? await ask() : await keepAnswer(cacheFile, () => keyOf(executable), ask, saysVersion);
+  const version = VERSION.exec(words)?.[1];
   if (version === undefined) {
     throw new TandemError("no_executable", `${executable} is not Claude Code: it does not say its version.`, {
       fix: EXECUTABLE_FIX,
@@ -49,6 +63,23 @@ export async function checkVersion(
   if (compareVersions(version, to) <= 0) return { version };
   return { version, warning: `Claude Code ${version} is newer than ${to}, the newest that Tandem was tested with.` };
 }
+
+/** None for a script: the program that it starts may change without it. */
+async function keyOf(executable: string): Promise<string | undefined> {
+  try {
+    if (!(await stat(executable)).isFile()) return undefined;
+    await using file = await open(executable);
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(4), 0, 4, 0);
+    return isScript(buffer.subarray(0, bytesRead)) ? undefined : await keyOfFiles([executable], "version");
+  } catch {
+    // The call of the program reports why it cannot be used.
+    return undefined;
+  }
+}
+
+/** Anything but the binary formats of Linux, macOS and Windows. */
+const isScript = (start: Buffer): boolean =>
+  !["7f454c46", "cffaedfe", "cafebabe"].includes(start.toString("hex")) && start.toString("latin1", 0, 2) !== "MZ";
 
 async function askVersion(
   executable: string,

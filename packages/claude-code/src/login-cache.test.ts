@@ -22,7 +22,7 @@ async function stage() {
     credentials: join(variables["CLAUDE_CONFIG_DIR"]!, ".credentials.json"),
     account: join(variables["CLAUDE_CONFIG_DIR"]!, ".claude.json"),
     status: (answer: Status | string = { user: "ada" }, during?: () => Promise<void>) =>
-      keepLoginStatus<Status | string>(
+      keepLoginStatus<Status>(
         file,
         { executable, variables },
         async () => {

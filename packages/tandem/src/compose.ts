@@ -257,8 +257,11 @@ export function secretReader(host: Host, project: Project): (reference: string) 
   };
 }
 
+const PROXY_VARIABLES = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
+
 /** Node's HTTP client ignores HTTPS_PROXY by default, unlike Claude Code. */
 async function useProxy(env: Variables): Promise<void> {
+  if (!PROXY_VARIABLES.some((name) => env[name])) return;
   // Imported lazily: a top-level import would load Node's whole network stack.
   const { setGlobalProxyFromEnv } = await import("node:http");
   try {

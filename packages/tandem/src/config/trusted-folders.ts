@@ -21,7 +21,7 @@ export interface TrustSettings {
 
 /** Checks the folder's current content. A git worktree is trusted if its repository's folder is, with the same files. */
 export async function folderTrust(env: Variables, path: string, settings: TrustSettings): Promise<FolderTrust> {
-  const { readFolderConfig, mainFolderOf } = await import("@tandem/workspace");
+  const { readFolderConfig, mainFolderOf } = await import("@tandem/workspace/folder-config");
   const config = await readFolderConfig(path).catch((error: unknown) => {
     if (error instanceof RequestError) return error;
     throw error;

@@ -1,4 +1,5 @@
 import { TandemError, type Payer, type Trust } from "@tandem/protocol";
+import { trustView } from "@tandem/sessions/trust";
 import type { Store } from "@tandem/storage";
 import { existsSync } from "node:fs";
 import { checkAuth, type AuthCheck } from "../models/check-auth.ts";
@@ -74,7 +75,6 @@ export async function readSessionsOverview(
 
 /** The trust of the current folder, in which sessions would work. */
 export async function readFolderTrust(host: Host, project: Project): Promise<Trust> {
-  const { trustView } = await import("@tandem/sessions");
   return trustView(await folderTrust(host.env, host.cwd, trustSettings(project)));
 }
 

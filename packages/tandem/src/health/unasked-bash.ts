@@ -7,7 +7,7 @@ import { listAll } from "../engine/list-all.ts";
  * Without a sandbox, such a command has all the rights of the user who runs Tandem.
  */
 export async function findUnaskedBash(config: Config, store: Pick<Store, "agents">): Promise<string[]> {
-  const { decide } = await import("@tandem/policy");
+  const { decide } = await import("@tandem/policy/tool-policy");
   const agents: string[] = [];
   for await (const { name, tools } of listAll((query) => store.agents.list(query))) {
     if (decide(tools, { name: "Bash" }).permission === "allow") agents.push(`the agent ${name}`);

@@ -12,7 +12,7 @@ export async function readVaultKeyProblem(
   { records }: Pick<Store, "records">,
 ): Promise<{ detail: string; fix: string } | undefined> {
   const [{ findVaultKeyProblem }, { parseKey, readKeyFile }] = await Promise.all([
-    import("@tandem/sessions"),
+    import("@tandem/sessions/vault-key"),
     import("@tandem/storage"),
   ]);
   const { key } = config.storage;

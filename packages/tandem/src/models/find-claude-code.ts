@@ -1,6 +1,7 @@
 import type { CheckedVersion } from "@tandem/claude-code";
-import { isAbsolute, resolve } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 import type { Project } from "../config/load-project.ts";
+import { tandemHome } from "../config/tandem-home.ts";
 import type { Host } from "../host.ts";
 
 export interface ClaudeBinary extends CheckedVersion {
@@ -54,7 +55,9 @@ const known = new Map<string, Promise<CheckedVersion>>();
 
 async function versionOf({ env, signal }: Pick<Host, "env" | "signal">, path: string): Promise<CheckedVersion> {
   const { checkVersion } = await import("@tandem/claude-code/processes");
-  const asked = known.get(path) ?? checkVersion(path, { hostVariables: env, signal });
+  // Beside the compile cache.
+  const cacheFile = join(tandemHome(env), "cache", "claude-version.json");
+  const asked = known.get(path) ?? checkVersion(path, { hostVariables: env, signal, cacheFile });
   known.set(path, asked);
   // Do not cache failures: the user may fix the installation.
   asked.catch(() => known.delete(path));

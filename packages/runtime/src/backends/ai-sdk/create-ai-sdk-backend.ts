@@ -28,7 +28,8 @@ type Settings = Pick<LlmConfig, "promptCaching" | "limits">;
 
 /** Claude through an AI SDK provider. We own the conversation, so every model request is one attempt. */
 export function createAiSdkBackend(provider: Provider, { promptCaching, limits }: Settings): LlmBackend {
-  const askFor = (call: BackendCall) => createAsk(provider.languageModel(call.model), call, limits);
+  const askFor = async (call: BackendCall): Promise<Ask> =>
+    createAsk(await provider.languageModel(call.model), call, limits);
   const marksFor = (tools: readonly Tool[]) =>
     cacheMarks(promptCaching, { onVertex: provider.name === "vertex", hasTools: tools.length > 0 });
 
@@ -38,7 +39,7 @@ export function createAiSdkBackend(provider: Provider, { promptCaching, limits }
 
     async text(call) {
       const marks = marksFor(call.tools);
-      const answer = await converse(call, askFor(call), openingOf(call, marks), marks);
+      const answer = await converse(call, await askFor(call), openingOf(call, marks), marks);
       if (!answer) throw new LlmError("empty_answer", spentOnTools(call));
       if (answer.text.trim() === "") throw new LlmError("empty_answer", "The model answered with nothing.");
       return answer.text;
@@ -48,7 +49,7 @@ export function createAiSdkBackend(provider: Provider, { promptCaching, limits }
       const marks = marksFor(call.tools);
       const prompt = openingOf(call, marks);
       const responseFormat = { type: "json", schema: call.jsonSchema as JSONSchema7 } as const;
-      const ask = askFor(call);
+      const ask = await askFor(call);
       const request: Ask = (options) => ask({ ...options, responseFormat });
       const first = await converse(call, request, prompt, marks);
       if (!first) throw new LlmError("structured_output", spentOnTools(call));
@@ -67,7 +68,7 @@ export function createAiSdkBackend(provider: Provider, { promptCaching, limits }
 
     async loop(call: BackendLoopCall): Promise<LoopAnswer> {
       const { signal, stepBudget } = call;
-      const ask = askFor(call);
+      const ask = await askFor(call);
       const marks = marksFor(call.tools);
       const prompt = openingOf(call, marks);
       const tools = offer(call.tools, marks);

@@ -6,7 +6,7 @@ import type { ModelInfo } from "../../llm-backend.ts";
 export interface Provider {
   readonly name: "anthropic" | "vertex" | "gateway";
   readonly payer: Payer;
-  languageModel(id: string): LanguageModelV4;
+  languageModel(id: string): LanguageModelV4 | Promise<LanguageModelV4>;
   listModels(signal: AbortSignal): Promise<ModelInfo[]>;
 }
 
