@@ -351,6 +351,7 @@ export {
   CASSETTE_VERSION,
   cassette,
   FOLDER_MARK,
+  PLANS_MARK,
   type Cassette,
   type CassetteAdded,
   type CassetteBlock,
@@ -373,6 +374,6 @@ export {
 export { findDivergence, type Divergence } from "./cassettes/find-divergence.ts";
 export { readableLines } from "./cassettes/readable-lines.ts";
 export { maskText, normaliseSteps, TEXT_RULES, type NormalStep, type ReplayMode } from "./cassettes/normalise-steps.ts";
-export { markFolder, unmarkFolder } from "./cassettes/mark-folder.ts";
+export { markPaths, plansFolderIn, unmarkPaths, type SessionPaths } from "./cassettes/mark-paths.ts";
 export { resultChecksum } from "./cassettes/result-checksum.ts";
 export { stepsOf } from "./cassettes/steps-of.ts";

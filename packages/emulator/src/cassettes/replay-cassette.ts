@@ -1,6 +1,6 @@
 import {
   findDivergence,
-  markFolder,
+  markPaths,
   readableLines,
   stepsOf,
   TandemError,
@@ -96,7 +96,7 @@ function firstOf(
 }
 
 /** Puts the results that the model really got into the steps, so that they are compared with the recorded ones. */
-function withSentResults(steps: readonly CassetteStep[], { run, folder }: ReplayStage): CassetteStep[] {
+function withSentResults(steps: readonly CassetteStep[], { run, paths }: ReplayStage): CassetteStep[] {
   const custom = new Set(steps.flatMap((step) => (step.kind === "call" && step.custom ? [step.id] : [])));
   const seen = new Map<string | undefined, number>();
   return steps.map((step) => {
@@ -107,7 +107,7 @@ function withSentResults(steps: readonly CassetteStep[], { run, folder }: Replay
     const added = step.added.map((entry) => {
       const got = entry.type === "tool_result" && !custom.has(entry.call) ? results?.get(entry.call) : undefined;
       if (entry.type !== "tool_result" || !got) return entry;
-      const text = markFolder(got.text, folder);
+      const text = markPaths(got.text, paths);
       if (textOf(entry.content) === text) return entry;
       return { ...entry, content: [{ type: "text", text }], is_error: got.isError };
     });

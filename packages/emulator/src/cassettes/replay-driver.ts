@@ -2,11 +2,11 @@ import {
   approvalAnswer,
   clientEvent,
   findDivergence,
-  markFolder,
+  markPaths,
   RequestError,
   sessionUpdateParams,
   stepsOf,
-  unmarkFolder,
+  unmarkPaths,
   type Cassette,
   type CassetteStep,
   type CassetteStepOf,
@@ -49,13 +49,13 @@ export class ReplayDriver {
 
   /** Returns the first difference that ended the run early: a step, or an input that the engine refused. */
   async drive(): Promise<Divergence | undefined> {
-    const { engine, session, folder } = this.#stage;
+    const { engine, session, paths } = this.#stage;
     const { mode, pastDivergence = false } = this.#options;
     using watching = this.#watch();
-    const inputs = unmarkFolder(this.#recorded, folder).filter((step) => step.kind === "input");
+    const inputs = unmarkPaths(this.#recorded, paths).filter((step) => step.kind === "input");
     for (;;) {
       const changed = Promise.race([this.#changed.promise, this.#stage.run.changed]);
-      const run = stepsOf(markFolder(this.#events, folder));
+      const run = stepsOf(markPaths(this.#events, paths));
       const divergence = findDivergence(this.#recorded, run, { mode, isRunning: true });
       if (divergence && !pastDivergence) return divergence;
       const next = inputs.findIndex(
@@ -173,7 +173,7 @@ export class ReplayDriver {
     const model = this.#recorded.slice(0, step).findLast((each) => each.kind === "model");
     const content = model?.answer?.type === "interrupted" ? model.answer.content : [];
     const texts = content.map(({ text }) => (typeof text === "string" ? text : ""));
-    return unmarkFolder(texts, this.#stage.folder).join("").length;
+    return unmarkPaths(texts, this.#stage.paths).join("").length;
   }
 
   #isConfirmed(call: string): boolean {

@@ -5,12 +5,13 @@ import { openConversation, type HostServer } from "@tandem/claude-code";
 import { emulatedConversations } from "@tandem/claude-code/emulated";
 import {
   SESSION_METADATA,
-  unmarkFolder,
+  unmarkPaths,
   type AgentCreateParams,
   type Cassette,
   type McpServer,
   type ReplayMode,
   type Session,
+  type SessionPaths,
   type ThreadAgent,
 } from "@tandem/protocol";
 import { always, startRehearsal, when, type ModelRequest, type Reply, type Script } from "@tandem/rehearsal";
@@ -27,7 +28,7 @@ import { RecordedRun } from "./recorded-run.ts";
 export interface ReplayStage extends AsyncDisposable {
   engine: Engine;
   session: Session;
-  folder: string;
+  paths: SessionPaths;
   run: RecordedRun;
 }
 
@@ -38,7 +39,9 @@ export async function openReplayStage(recorded: Cassette, mode: ReplayMode, scri
   parts.defer(() => rm(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }));
   const folder = join(root, "project");
   await Promise.all([folder, join(root, "home"), join(root, "state")].map((path) => mkdir(path)));
-  const cassette = unmarkFolder(recorded, folder);
+  // Of a process with an API key and without a sandbox, as all of recorded tools are.
+  const paths = { folder, plans: join(root, "state", "claude-code", "plans") };
+  const cassette = unmarkPaths(recorded, paths);
   if (cassette.folder.type === "bundle") {
     await restoreFolderBundle(Buffer.from(cassette.folder.bundle, "base64"), "before", folder);
   }
@@ -93,7 +96,7 @@ export async function openReplayStage(recorded: Cassette, mode: ReplayMode, scri
   const servers = await startServers(parts, run, header);
   const session = await createSession(engine, cassette, servers);
   const owned = parts.move();
-  return { engine, session, folder, run, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { engine, session, paths, run, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
 function continued(run: RecordedRun, script: Script): Script {

@@ -1,4 +1,4 @@
-import type { Cassette, CassetteStep, ReplayMode } from "@tandem/protocol";
+import { PLANS_MARK, type Cassette, type CassetteStep, type ReplayMode } from "@tandem/protocol";
 
 const EVENTS: Readonly<Record<string, string>> = {
   "user.define_outcome": "an outcome, which a model grades",
@@ -48,6 +48,8 @@ function inStep(step: CassetteStep, mode: ReplayMode): string[] {
   }
   const interrupted = step.result?.interrupted;
   if (interrupted !== undefined && interrupted !== "interrupt") return ["a turn whose process ended"];
+  if (mode === "real_tools" && JSON.stringify(step.input).includes(PLANS_MARK))
+    return ["a plan, in a folder of Claude Code"];
   // Without its skills and background tasks, Claude Code would answer otherwise.
   return mode === "real_tools" && step.tool === "Skill" ? ["skills"] : [];
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Cassette } from "./cassette.ts";
 import { formatCassette, parseCassette } from "./cassette-file.ts";
-import { markFolder, unmarkFolder } from "./mark-folder.ts";
+import { markPaths, unmarkPaths } from "./mark-paths.ts";
 import { maskText } from "./normalise-steps.ts";
 
 const CASSETTE: Cassette = {
@@ -81,9 +81,9 @@ test("damaged, cut and newer files are named by line and reason", () => {
   );
 });
 
-test("the session's folder is marked in texts, and longer names are not", () => {
-  const texts = ["/w/app", "/w/app/a.ts", "in /w/app.", "/w/app-2", "/x/w/app", "/w/app.old", '"/w/app"'];
-  const marked = markFolder(texts, "/w/app");
+test("the folders of a session are marked in texts, and longer names are not", () => {
+  const texts = ["/w/app", "/w/app/a.ts", "in /w/app.", "/w/app-2", "/x/w/app", "/w/app.old", '"/w/app"', "/p/plans/a"];
+  const marked = markPaths(texts, { folder: "/w/app", plans: "/p/plans" });
   expect(marked).toEqual([
     "<session-folder>",
     "<session-folder>/a.ts",
@@ -92,8 +92,10 @@ test("the session's folder is marked in texts, and longer names are not", () => 
     "/x/w/app",
     "/w/app.old",
     '"<session-folder>"',
+    "<plans-folder>/a",
   ]);
-  expect(unmarkFolder(marked, "/y").slice(0, 2)).toEqual(["/y", "/y/a.ts"]);
+  const other = unmarkPaths(marked, { folder: "/y", plans: "/z" });
+  expect([...other.slice(0, 2), other.at(-1)]).toEqual(["/y", "/y/a.ts", "/z/a"]);
 });
 
 test("results of real tools are compared without dates, durations, ids, ports and temporary paths", () => {

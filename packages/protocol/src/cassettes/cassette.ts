@@ -25,6 +25,9 @@ export const CASSETTE_VERSION = 1;
 /** Stands for the absolute path of the session's folder in every text of a cassette. */
 export const FOLDER_MARK = "<session-folder>";
 
+/** Stands for Claude Code's folder for plans. */
+export const PLANS_MARK = "<plans-folder>";
+
 /** A content block of Anthropic's Messages API. */
 const block = z.looseObject({ type: z.string() });
 export type CassetteBlock = z.infer<typeof block>;

@@ -11,7 +11,7 @@ export type NormalStep = { kind: CassetteStep["kind"] } & Record<string, unknown
 // 1. Order of parallel calls: the calls of one answer are compared in the answer's order, whichever ended first (`stepsOf`).
 // 2. Ids: a call has the model's id, which a replay keeps. Events, sessions, threads and messages have new ids in every run;
 //    no step names them.
-// 3. Paths: the session's folder is `<session-folder>` in every text of a cassette.
+// 3. Paths: the session's folder is `<session-folder>`, and the folder of its plans `<plans-folder>`, in every text of a cassette.
 // 4. Dates: no step has one.
 // 5. Fields that do not describe behaviour are left out: `LEFT_OUT`.
 // 6. Real tools only: dates, durations, ids, ports and temporary paths in the results of tools: `TEXT_RULES`. With recorded

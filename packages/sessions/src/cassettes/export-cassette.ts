@@ -1,7 +1,8 @@
 import { arch, platform } from "node:os";
 import {
   CASSETTE_VERSION,
-  markFolder,
+  markPaths,
+  plansFolderIn,
   redactText,
   redactValue,
   SESSION_METADATA,
@@ -46,10 +47,12 @@ export interface CassetteDependencies {
 
 /** A session as a cassette, in any state. Credentials are redacted as in the events that clients see. */
 export async function exportCassette(parts: CassetteDependencies, row: SessionRow): Promise<Cassette> {
-  const events = markFolder(servedEvents(await readLog(parts.store, row)), row.folder);
+  const log = servedEvents(await readLog(parts.store, row));
+  const paths = { folder: row.folder, plans: plansFolderIn(log) };
+  const events = markPaths(log, paths);
   const steps = stepsOf(events);
   return {
-    header: markFolder(redactValue(await describe(parts, row, events, steps)), row.folder),
+    header: markPaths(redactValue(await describe(parts, row, events, steps)), paths),
     steps,
     events,
     folder: await bundleFolder(parts, row),
