@@ -27,6 +27,8 @@ export interface WorkerRow {
   /** By the database's clock. */
   seenAt: string;
   draining: boolean;
+  /** Why it takes no work, such as a full disk. Processes of version 0.2.0 do not say it. */
+  problem?: string | null;
   /** Account that pays for its turns; workers with the same payer share one quota. */
   payer: string | null;
 }
@@ -42,5 +44,7 @@ export interface WorkerStore {
    * clock skew between machines does not matter.
    */
   list(): Promise<(WorkerRow & { silentMs: number; alive: boolean })[]>;
+  /** The database's clock, in milliseconds since 1970. */
+  time(): Promise<number>;
   remove(id: WorkerId): Promise<void>;
 }

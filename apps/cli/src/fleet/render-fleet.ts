@@ -60,17 +60,18 @@ function workerRow(worker: FleetWorker, { dim, good, warn, bad }: Style): string
   const labels = Object.entries(worker.labels).map(([name, value]) => `${name}=${value}`);
   const tenants = worker.tenants === null ? [] : [`tenant ${worker.tenants.join(", ")}`];
   const more = [...labels, ...tenants, worker.payer?.replaceAll("_", " ") ?? "", worker.version].filter(Boolean);
+  const problem = worker.problem ? bad(`takes no work: ${printable(worker.problem)}  `) : "";
   const seen = state === "gone" ? `  no heartbeat for ${words(worker.silent_ms)}` : "";
   return [
     // Outside a fleet this process has no row and is the only one.
-    `${paint("●")} ${id === "wrk_here" ? "this one" : id}`,
+    `${worker.problem ? bad("●") : paint("●")} ${id === "wrk_here" ? "this one" : id}`,
     role === "all" ? "all" : role,
     printable(machine),
     role === "server"
       ? dim("–")
       : `${sessions}${most === null ? "" : ` of ${most}`} ${dim((most ?? sessions) === 1 ? "session" : "sessions")}`,
     role === "server" ? "" : `${rate} ${dim("turns/min")}`,
-    `${state === "live" ? "" : paint(`${state}${seen}  `)}${dim(printable(more.join("  ")))}`,
+    `${state === "live" ? "" : paint(`${state}${seen}  `)}${problem}${dim(printable(more.join("  ")))}`,
   ];
 }
 

@@ -1,6 +1,6 @@
 import { isAbsolute, relative } from "node:path";
 import { ENVIRONMENT_METADATA, LOCAL_ENVIRONMENT, RequestError, type SessionId } from "@tandem/protocol";
-import { describePlace, environmentOfDeployment, fits, placeWanted } from "@tandem/sessions";
+import { describePlace, environmentOfDeployment, fits, placeWanted, takesWork } from "@tandem/sessions";
 import type { WorkerRow } from "@tandem/storage";
 import { z } from "zod";
 import type { At } from "../http/route.ts";
@@ -22,7 +22,7 @@ type Tried = string | undefined;
 
 const named = z.object({
   environment_id: z.string().optional().catch(undefined),
-  metadata: z.record(z.string(), z.unknown()).optional().catch(undefined),
+  metadata: z.record(z.string(), z.string()).optional().catch(undefined),
 });
 
 export interface RedirectDependencies {
@@ -63,11 +63,11 @@ export class Redirect {
     if (id !== undefined && id !== LOCAL_ENVIRONMENT && !environment) return "here";
     const path =
       search.get("folder") ?? metadata?.[ENVIRONMENT_METADATA.path] ?? environment?.metadata[ENVIRONMENT_METADATA.path];
-    const folder = typeof path === "string" ? path : undefined;
-    const place = (environment && placeWanted(environment)) ?? null;
-    const found = await this.#choose(place, tried, folder);
+    // A new environment is prepared by a worker that its sessions can run on.
+    const place = placeWanted(environment ?? { metadata: metadata ?? {} }) ?? null;
+    const found = await this.#choose(place, tried, path);
     if (found) return found;
-    if (id === undefined && folder === undefined) return "here";
+    if (id === undefined && path === undefined) return "here";
     throw new RequestError("unavailable", `No worker is up that could do this: it needs ${describePlace(place)}.`, {
       fix: "Start one with `tandem up --as worker`, or wait until one is back.",
     });
@@ -106,7 +106,9 @@ export class Redirect {
   async #choose(place: string | null, tried: Tried, folder?: string): Promise<Destination | undefined> {
     const fitting = async (bypassCache: boolean): Promise<WorkerRow[]> => {
       const rows = await this.#dependencies.roster.living(bypassCache);
-      return rows.filter((row) => fits(row, place, this.#dependencies.tenant) && !row.draining && row.holder !== tried);
+      return rows.filter(
+        (row) => fits(row, place, this.#dependencies.tenant) && takesWork(row) && row.holder !== tried,
+      );
     };
     const having = (rows: readonly WorkerRow[]): WorkerRow[] =>
       rows.filter(({ roots }) => folder === undefined || roots.some((root) => contains(root, folder)));

@@ -3,7 +3,7 @@ import { request as httpsRequest } from "node:https";
 import type { Duplex } from "node:stream";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { RequestError } from "@tandem/protocol";
-import { fits } from "@tandem/sessions";
+import { fits, takesWork } from "@tandem/sessions";
 import type { Logger } from "../http/create-logger.ts";
 import { hasBody, readBytes } from "../http/request/read-body.ts";
 import { passedHeaders, forwardRequest, PassOnFailed, relay } from "./forward-request.ts";
@@ -118,7 +118,7 @@ export class RequestRouter {
     const { roster, tenant } = this.#parts;
     const rows = (await roster.living()).filter(isReachable).filter((row) => fits(row, null, tenant));
     const byRoom = rows.toSorted((a, b) => b.maxSessions - b.sessions - (a.maxSessions - a.sessions));
-    if (id === undefined) return byRoom.filter(({ draining }) => !draining);
+    if (id === undefined) return byRoom.filter(takesWork);
     const known = byRoom.filter(({ holder }) => holder === this.#known.get(id));
     return known.length > 0 ? known : byRoom;
   }

@@ -5,7 +5,7 @@ import type { Records, Store, WorkerRow } from "@tandem/storage";
 import type { AccountLimits } from "./account-limits.ts";
 import { DrainRequests } from "./drain-requests.ts";
 import type { Fleet } from "./fleet.ts";
-import { ANYWHERE, fits } from "./place.ts";
+import { ANYWHERE, fits, takesWork } from "./place.ts";
 import { readThroughput, type Throughput } from "./throughput.ts";
 import { isoNow, systemClock, type Clock } from "../host/clock.ts";
 
@@ -76,6 +76,7 @@ export function createFleet({
       role: row.role,
       machine: row.machine,
       labels: row.labels,
+      problem: row.problem ?? null,
       state: row.alive ? (isDraining ? "draining" : "live") : "gone",
       tenants: row.tenants,
       address: row.address,
@@ -97,8 +98,7 @@ export function createFleet({
       place,
       waiting: waiting.length,
       running: 0,
-      // The database's time: `since` was written by it.
-      oldestMs: Math.max(0, Date.now() - Math.min(...waiting.map(({ since }) => Date.parse(since)))),
+      oldestMs: Math.max(0, clock.now() - Math.min(...waiting.map(({ since }) => Date.parse(since)))),
     }));
     return [...sessions, ...((await jobQueue?.depth()) ?? [])];
   };
@@ -119,7 +119,7 @@ export function createFleet({
       ]);
       const own = held.filter(({ holder }) => holder === here?.holder).length;
       const workers = rows.length > 0 ? rows : alone(own);
-      const live = workers.filter(({ alive, draining }) => alive && !draining);
+      const live = workers.filter((worker) => worker.alive && takesWork(worker));
       // The row of a worker does not list its contexts. Each worker of a tenant has the tenant's.
       const isServed = (place: string) =>
         live.some((worker) => all.some((tenant) => fits(worker, isJobPlace(place) ? ANYWHERE : place, tenant)));

@@ -6,6 +6,7 @@ import { DrainRequests } from "./drain-requests.ts";
 import { ANYWHERE, fits } from "./place.ts";
 import type { SessionRuns } from "./session-runs.ts";
 import { systemClock, type Clock } from "../host/clock.ts";
+import type { SharedClock } from "../host/shared-clock.ts";
 
 const BEAT_MS = 2_000;
 
@@ -14,15 +15,19 @@ interface FleetMemberOptions {
   store: Pick<Store, "workers" | "records">;
   queue: RunQueue;
   /** The static part of this process's row. */
-  row: Omit<WorkerRow, "host" | "schema" | "seenAt" | "sessions" | "draining">;
+  row: Omit<WorkerRow, "host" | "schema" | "seenAt" | "sessions" | "draining" | "problem">;
   /** The engines that are open in this process. */
   open: () => readonly SessionRuns[];
   /** Opens a tenant's engine on demand. */
   runsOf: (tenant: string) => Promise<SessionRuns>;
+  /** Why this process cannot run turns now; checked with each heartbeat. */
+  findProblem?: () => Promise<string | undefined>;
   /** This process was asked to hand over its sessions and exit. */
   onDrainRequest?: () => void;
   log: { warn(details: Record<string, unknown>, message: string): void };
   clock?: Clock;
+  /** The clock of the engines, which follows the database's. */
+  sharedClock?: Pick<SharedClock, "follow">;
 }
 
 /**
@@ -41,6 +46,7 @@ export class FleetMember {
   #beating: Promise<void> = Promise.resolve();
   #isDraining = false;
   #isWishTold = false;
+  #problem: string | undefined;
 
   constructor(parts: FleetMemberOptions) {
     this.#parts = parts;
@@ -52,6 +58,7 @@ export class FleetMember {
   /** Resolves when its row is visible to others. */
   async start(): Promise<void> {
     const { row, queue, store } = this.#parts;
+    await this.#checkSelf();
     await store.workers.beat(this.#row);
     if (row.role !== "server") {
       this.#working = queue.work(
@@ -87,7 +94,7 @@ export class FleetMember {
 
   get #row() {
     const held = this.#loads.reduce((sum, load) => sum + load.held, 0);
-    return { ...this.#parts.row, sessions: held, draining: this.#isDraining };
+    return { ...this.#parts.row, sessions: held, draining: this.#isDraining, problem: this.#problem ?? null };
   }
 
   get #loads(): SessionRuns["load"][] {
@@ -96,6 +103,7 @@ export class FleetMember {
 
   /** Sessions that are woken directly are no runs, but count against the capacity. */
   get #capacity(): number {
+    if (this.#problem !== undefined) return 0;
     const strays = this.#loads.flatMap(({ busy }) => busy).filter((session) => !this.#underWay.has(session));
     return Math.max(0, this.#parts.row.maxSessions - strays.length);
   }
@@ -120,8 +128,10 @@ export class FleetMember {
   }
 
   async #beat(): Promise<void> {
-    const { store, row, log, onDrainRequest } = this.#parts;
+    const { store, row, log, onDrainRequest, sharedClock } = this.#parts;
     try {
+      await sharedClock?.follow(() => store.workers.time());
+      await this.#checkSelf();
       await store.workers.beat(this.#row);
       if (row.role === "server" || this.#isDraining) return;
       await this.#serveMore();
@@ -133,6 +143,16 @@ export class FleetMember {
     } catch (error) {
       log.warn({ error: String(error) }, "this process could not say that it lives");
     }
+  }
+
+  async #checkSelf(): Promise<void> {
+    const { row, findProblem, log } = this.#parts;
+    if (row.role === "server") return;
+    const before = this.#problem;
+    this.#problem = await findProblem?.();
+    if (this.#problem === before) return;
+    if (this.#problem === undefined) log.warn({ before }, "this process takes work again");
+    else log.warn({ problem: this.#problem }, "this process takes no work");
   }
 
   /** The combinations of labels in demand are known only from waiting sessions. */

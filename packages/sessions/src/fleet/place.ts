@@ -34,6 +34,10 @@ export function fits(
   return [...parseLabels(place.slice(NEEDS.length))].every(([name, value]) => worker.labels[name] === value);
 }
 
+/** Whether a living worker takes new work. */
+export const takesWork = ({ draining, problem }: Pick<WorkerRow, "draining" | "problem">): boolean =>
+  !draining && !problem;
+
 /** Describes a place, after "It needs". */
 export function describePlace(place: string | null): string {
   if (place === null || place === ANYWHERE) return "any worker";

@@ -3,7 +3,7 @@ import type { DeadRun } from "@tandem/queue";
 import type { Store, WorkerRow } from "@tandem/storage";
 import type { Clock } from "../host/clock.ts";
 import type { FleetSettings } from "./fleet-settings.ts";
-import { ANYWHERE, describePlace, fits } from "./place.ts";
+import { ANYWHERE, describePlace, fits, takesWork } from "./place.ts";
 
 /** This process does not enqueue a run again within this time: it may be in flight. */
 const SENT_MS = 5_000;
@@ -64,7 +64,7 @@ export class WorkerCall {
     if (wanted.length === 0) return this.#told.clear();
     const [dead, workers] = await Promise.all([this.#fleet.queue.dead(), this.#store.workers.list()]);
     const letters = new Map(dead.map((letter) => [letter.run.key, letter]));
-    const ready = workers.filter(({ alive, draining }) => alive && !draining);
+    const ready = workers.filter((worker) => worker.alive && takesWork(worker));
     for (const { session, place, since } of wanted) {
       const letter = letters.get(session);
       if (letter) {
@@ -76,7 +76,10 @@ export class WorkerCall {
       const waited = this.#clock.now() - Date.parse(since);
       if (able.length > 0) {
         if (waited > CROWDED_MS && able.every(isFull)) await this.#sayCrowded(session, since, able.length);
-      } else if (waited > UNPLACED_MS) await this.#sayUnplaced(session, place ?? ANYWHERE);
+      } else if (waited > UNPLACED_MS) {
+        const unable = workers.filter((worker) => worker.alive && fits(worker, place, this.#fleet.tenant));
+        await this.#sayUnplaced(session, place ?? ANYWHERE, unable);
+      }
     }
   }
 
@@ -115,16 +118,22 @@ export class WorkerCall {
     });
   }
 
-  async #sayUnplaced(session: SessionId, place: string): Promise<void> {
+  async #sayUnplaced(session: SessionId, place: string, unable: readonly WorkerRow[]): Promise<void> {
     const name = `${session} ${place}`;
     if (this.#told.has(name)) return;
     this.#told.add(name);
-    const event = { type: "tandem.unplaced" as const, place, needs: describePlace(place) };
+    const event = { type: "tandem.unplaced" as const, place, needs: `${describePlace(place)}${problemsOf(unable)}` };
     await this.#speak(session, async (actor) => {
       if (await isUnplaced(this.#store, session)) return;
       await actor.change(() => ({ change: {}, events: [event] }));
     });
   }
+}
+
+/** Why workers that match take no work. */
+function problemsOf(workers: readonly WorkerRow[]): string {
+  const problems = workers.flatMap(({ machine, problem }) => (problem ? [`${machine} takes no work: ${problem}`] : []));
+  return problems.length === 0 ? "" : ` (${problems.join("; ")})`;
 }
 
 const isFull = ({ sessions, maxSessions }: WorkerRow): boolean => sessions >= maxSessions;

@@ -15,6 +15,7 @@ export const verifyWorkers: Record<Extract<BehaviourId, `worker.${string}`>, Ver
     const row = workerRow({ startedAt: "2026-01-02T03:04:05.678Z" });
     const begun = Date.now();
     await workers.beat(row);
+    expect(Math.abs((await workers.time()) - begun)).toBeLessThan(10_000);
     expect(await seen(row.id)).toEqual({
       ...row,
       host: thisHost(),

@@ -1,5 +1,5 @@
 import { operation } from "../operation.ts";
-import { all, insert, sql, type Work } from "../sql-statement.ts";
+import { all, insert, one, sql, type Work } from "../sql-statement.ts";
 import { WORKER_ALIVE_MS } from "../worker-store.ts";
 import { SCHEMA_VERSION } from "./schema/migrations.ts";
 
@@ -33,6 +33,11 @@ export const listWorkers = operation("workers.list", function* (): Work<StoredWo
   return yield* all(sql<StoredWorker>`
     select id, holder, schema, started_at, seen_at, body, now_ms() - seen_at as silent_ms
     from worker where seen_at >= now_ms() - ${REMEMBERED_MS} order by started_at, id`);
+});
+
+export const readTime = operation("workers.time", function* (): Work<number> {
+  const row = yield* one(sql<{ now: number }>`select now_ms() as now`);
+  return row?.now ?? 0;
 });
 
 export const removeWorker = operation("workers.remove", function* (id: string): Work<void> {

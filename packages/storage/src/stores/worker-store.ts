@@ -1,6 +1,6 @@
 import type { WorkerId } from "@tandem/protocol";
 import type { Database } from "../database.ts";
-import { beatWorker, listWorkers, removeWorker } from "../operations/workers.ts";
+import { beatWorker, listWorkers, readTime, removeWorker } from "../operations/workers.ts";
 import { WORKER_ALIVE_MS, type WorkerRow, type WorkerStore } from "../worker-store.ts";
 import { toIso, toMs } from "./rows/time.ts";
 import { readFileSync } from "node:fs";
@@ -29,6 +29,7 @@ export function createWorkerStore(database: Database): WorkerStore {
         silentMs: row.silent_ms,
         alive: row.silent_ms <= WORKER_ALIVE_MS,
       })),
+    time: () => database.read(readTime, undefined),
     remove: (id) => database.write(removeWorker, id),
   };
 }

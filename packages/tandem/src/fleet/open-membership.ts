@@ -4,11 +4,13 @@ import { hostname } from "node:os";
 import { holderName, loadProcesses, loadQueue, loadSessions, sessionRoots } from "../compose.ts";
 import { databaseLocation } from "../config/database-location.ts";
 import type { Project } from "../config/load-project.ts";
-import { ensureTandemHome } from "../config/tandem-home.ts";
+import { ensureTandemHome, tandemHome } from "../config/tandem-home.ts";
 import type { Host } from "../host.ts";
 import { leaseTtlOf } from "../engine/create-project-engine.ts";
 import { ownerOfLogin, type FleetRole } from "./login-rule.ts";
 import type { OpenTenantRuntime, TenantRuntimeOptions } from "../tenants/open-tenant-runtime.ts";
+import { namedExecutable } from "../models/find-claude-code.ts";
+import { workerProblem, type WorkerNeeds } from "./worker-problem.ts";
 import type { LocalTenantRuntimes } from "../tenants/local-tenant-runtimes.ts";
 
 export interface FleetOptions {
@@ -95,6 +97,9 @@ export async function openMembership(
     onTrouble: (error) => log.warn({ error: String(error) }, "the queue cannot be reached"),
   });
   const worker = { id, machine, labels, tenants };
+  const { SharedClock } = await loadSessions();
+  const clock = new SharedClock();
+  await clock.follow(() => store.workers.time());
   return {
     ...worker,
     role,
@@ -102,17 +107,23 @@ export async function openMembership(
     maxSessions,
     owner,
     runtimeOptions: (tenant, own) => ({
-      engine: { fleet: { queue, role, tenant, worker, maxSessions }, holder },
+      engine: { fleet: { queue, role, tenant, worker, maxSessions }, holder, clock },
       fleet: { holder, role, store: own },
       // The `server` role runs no turns and needs no Claude Code.
       ...(role === "server" && { runs: "later" }),
     }),
     async join({ store: shared, runtimes, address, version, payer, onDrainRequest }) {
       const { FleetMember } = await loadSessions();
+      const needs: WorkerNeeds | undefined =
+        role === "server"
+          ? undefined
+          : { executable: await executableOf(project), folders: [tandemHome(host.env), ...sessionRoots(project)] };
       const member = new FleetMember({
         store: shared,
         queue,
         log,
+        sharedClock: clock,
+        ...(needs && { findProblem: () => workerProblem(needs) }),
         onDrainRequest,
         open: () => runtimes.open.map(({ engine }) => engine.runs),
         runsOf: async (tenant) => (await runtimeIn(runtimes, tenant)).engine.runs,
@@ -147,6 +158,9 @@ export function namedMaxSessions({ config, settings }: Project, { maxSessions }:
   if (maxSessions !== undefined) return readCount(maxSessions);
   return settings.some(({ path }) => path === "fleet.maxSessions") ? config.fleet.maxSessions : undefined;
 }
+
+const executableOf = async (project: Project): Promise<string> =>
+  (await loadProcesses()).findExecutable(namedExecutable(project));
 
 /** Kills the turns of a halted process before its leases expire and others take over its sessions. */
 async function startGuardian({ env }: Host, leaseTtl: number) {

@@ -21,7 +21,7 @@ export interface TenantRuntimeOptions {
   /** Replaces the credential of the config, for the demo. */
   credential?: Credential;
   /** Engine settings besides those of the config. */
-  engine?: Partial<Pick<EngineSettings, "quotas" | "fleet" | "holder" | "sharedRecords">>;
+  engine?: Partial<Pick<EngineSettings, "quotas" | "fleet" | "holder" | "sharedRecords" | "clock">>;
   /** Whether it runs turns, and so needs Claude Code: see `EngineOptions`. */
   runs?: boolean | "later";
   health?: ServerHealth;

@@ -41,6 +41,7 @@ export function WorkerRow({ worker, onDrain }: { worker: FleetWorker; onDrain: (
           <Badge tone={TONES[state]}>{state === "gone" ? `gone for ${duration(worker.silent_ms)}` : state}</Badge>
           <span className="font-normal text-ink-soft">{ROLES[role]}</span>
         </p>
+        {worker.problem && <p className="text-sm text-bad">Takes no work: {worker.problem}.</p>}
         {role !== "server" && (
           <p className="text-sm text-ink-soft">
             {sessions}

@@ -14,6 +14,8 @@ export const fleetWorker = z
     /** `draining`: takes no new sessions and hands its own over. `gone`: its heartbeat stopped. */
     state: z.enum(["live", "draining", "gone"]),
     machine: z.string(),
+    /** Why it takes no work, such as a full disk; null if it does. */
+    problem: z.string().nullish(),
     labels: z.record(z.string(), z.string()),
     /** The tenants whose sessions it runs; null for all. */
     tenants: z.array(z.string()).nullable(),
