@@ -50,6 +50,8 @@ export interface CrashTestOptions {
   /** A session that is not idle after this time is stuck. Default: measured. */
   patienceMs?: number;
   modelPort?: number;
+  /** The address of this machine for the tested system, if that runs on others. Loopback by default. */
+  address?: string;
   signal: AbortSignal;
   onProgress?: (progress: { done: number; total: number; violations: number; last: string }) => void;
 }
@@ -78,10 +80,11 @@ export async function runCrashTest(options: CrashTestOptions): Promise<CrashTest
   await mkdir(join(folder, "clock"));
   const clock = await ClockStep.create(join(folder, "clock"));
   const writes = await WriteKill.create(join(folder, "clock"), clock.variables);
-  const sink = parts.use(await EffectSink.start(join(folder, "effects")));
+  const sink = parts.use(await EffectSink.start(join(folder, "effects"), options.address));
   const model = parts.use(await ScriptedModel.start((id) => sink.commandOf(id), options.modelPort));
+  const modelUrl = model.url.replace("127.0.0.1", options.address ?? "127.0.0.1");
   const mark = join(folder, "programs");
-  const plan = await createSystem({ folder, state, disk, clock, writes, modelUrl: model.url, mark });
+  const plan = await createSystem({ folder, state, disk, clock, writes, modelUrl, mark });
   const system = new TestedSystem(plan, signal);
   const watch = parts.use(new ProcessWatch(mark, () => system.processes.flatMap(({ pid }) => pid ?? [])));
   parts.defer(() => watch.endAll());
@@ -90,7 +93,7 @@ export async function runCrashTest(options: CrashTestOptions): Promise<CrashTest
 
   const work = atLeastOne(options.work ?? ORDER_KINDS);
   const random = new SeededRandom(seed);
-  const prepared = await prepare(clientOf(system, signal), plan.environment);
+  const prepared = await prepare(clientOf(system, signal), plan);
   const base = { system, sink, model, prepared, random, work, signal, sessions: options.sessions ?? SESSIONS };
   const calmPatienceMs = options.patienceMs ?? CALM_PATIENCE_MS;
   const calm = await runRound({ ...base, round: 0, faults: [], patienceMs: calmPatienceMs, onFault: () => undefined });

@@ -49,9 +49,9 @@ export async function runRound(settings: RoundSettings): Promise<History> {
   const hasApprovals = work.includes("approval");
   const injector = new FaultInjector({ system, history, drivers, signal, hasApprovals });
   const client = clientOf(system, signal);
-  const prepared = settings.round % 5 === 1 ? await prepare(client, system.plan.environment) : settings.prepared;
+  const prepared = settings.round % 5 === 1 ? await prepare(client, system.plan) : settings.prepared;
   for (const id of new Set(Object.values(prepared.agents))) history.created.push({ type: "agent", id, isThere: true });
-  const driverSettings: DriverSettings = {
+  const driverSettings: Omit<DriverSettings, "environment"> = {
     ...settings,
     ...prepared,
     clients: [client, clientOf(system, signal)],
@@ -70,7 +70,8 @@ export async function runRound(settings: RoundSettings): Promise<History> {
     for (let index = place; !clients.isDone && !signal.aborted; index += isCalm ? sessions : 1) {
       const kind = opened[index % opened.length]!;
       number += 1;
-      const driver = new SessionDriver(driverSettings, `${settings.round}-${number}`);
+      const environment = prepared.environments[number % prepared.environments.length] ?? prepared.environments[0];
+      const driver = new SessionDriver({ ...driverSettings, environment }, `${settings.round}-${number}`);
       all.push(driver);
       active.set(place, driver);
       await driver.open(kind);

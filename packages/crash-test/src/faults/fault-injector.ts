@@ -82,7 +82,7 @@ export class FaultInjector {
     const extra = this.#settings.system.plan.extraFaults?.find((one) => one.kind === kind);
     const from = Date.now();
     const hit = extra
-      ? await this.#excused(() => extra.inject(random))
+      ? await this.#excused(() => extra.inject(random, this.#settings.system))
       : await this.#hit(
           FAULT_KINDS.find((one) => one === kind)!,
           state,

@@ -15,11 +15,13 @@ const RUN_SECONDS = 0.4;
 export class EffectSink implements AsyncDisposable {
   readonly #server: Server;
   readonly #folder: string;
+  readonly #address: string;
   readonly #received: Effect[] = [];
   onEffect: (id: string) => void = () => undefined;
 
-  private constructor(folder: string) {
+  private constructor(folder: string, address: string) {
     this.#folder = folder;
+    this.#address = address;
     this.#server = createServer((request, response) => {
       const id = /^\/effects\/([\w.-]+)$/.exec(request.url ?? "")?.[1];
       if (id !== undefined) {
@@ -31,9 +33,10 @@ export class EffectSink implements AsyncDisposable {
     });
   }
 
-  static async start(folder: string): Promise<EffectSink> {
+  /** `address` is that of this machine for the commands. */
+  static async start(folder: string, address = "127.0.0.1"): Promise<EffectSink> {
     await mkdir(folder, { recursive: true });
-    const sink = new EffectSink(folder);
+    const sink = new EffectSink(folder, address);
     sink.#server.listen(0, "127.0.0.1");
     await once(sink.#server, "listening");
     return sink;
@@ -42,7 +45,7 @@ export class EffectSink implements AsyncDisposable {
   /** A shell command with a visible effect. It reports success only after the effect. */
   commandOf(id: string): string {
     const { port } = this.#server.address() as AddressInfo;
-    const url = `http://127.0.0.1:${port}/effects/${id}`;
+    const url = `http://${this.#address}:${port}/effects/${id}`;
     const call = `curl -s -o /dev/null -m 20 --noproxy '*' -X POST ${url}`;
     return `echo ${id} >> ${join(this.#folder, id)} && { ${call}; sleep ${RUN_SECONDS}; echo effect ${id}; }`;
   }

@@ -12,17 +12,19 @@ import type { WriteKill } from "./write-kill.ts";
 export interface ExtraFault {
   kind: string;
   description: string;
-  inject: (random: SeededRandom) => Promise<void>;
+  inject: (random: SeededRandom, system: TestedSystem) => Promise<void>;
 }
 
 export interface SystemPlan {
   /** Empty for a server that something else runs: then only its network has faults. */
   processes: readonly ProcessPlan[];
-  /** The address of a server that something else runs. */
+  /** The address of a server that something else runs, or of a load balancer in front of the processes. */
   url?: string;
   apiKey: () => string;
   /** The environment of sessions. Without it, one is created. */
   environment?: string;
+  /** Fields of the environments that are created. */
+  newEnvironments?: readonly object[];
   /** The command lines of the agent's processes. */
   childPattern: RegExp;
   disk: SmallDisk | string;
@@ -66,8 +68,8 @@ export class TestedSystem implements AsyncDisposable {
     const [first, ...others] = this.processes;
     if (first) await this.#startFirst(first);
     await Promise.all(others.map((process) => this.#startFirst(process)));
+    if (this.plan.url !== undefined) return this.#openDoor("server", this.plan.url, undefined);
     for (const process of this.servers) await this.#openDoor(process.name, process.url, process);
-    if (this.plan.url !== undefined) await this.#openDoor("server", this.plan.url, undefined);
   }
 
   /** The address for the next request: of any server that is ready, if there is one. */

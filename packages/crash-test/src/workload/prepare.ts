@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OrderKind } from "../history.ts";
+import type { SystemPlan } from "../system/tested-system.ts";
 import type { ApiClient } from "./api-client.ts";
 
 const MODEL = "claude-sonnet-5-5";
@@ -8,11 +9,15 @@ const TRIES = 50;
 
 export interface Prepared {
   agents: Record<OrderKind, string>;
-  environment: string;
+  /** Sessions take them in turn. */
+  environments: readonly [string, ...string[]];
 }
 
-/** Creates the agents, and an environment if none is given. */
-export async function prepare(client: ApiClient, environment: string | undefined): Promise<Prepared> {
+/** Creates the agents, and environments if none is given. */
+export async function prepare(
+  client: ApiClient,
+  plan: Pick<SystemPlan, "environment" | "newEnvironments">,
+): Promise<Prepared> {
   const create = async (path: string, body: object): Promise<string> => {
     for (let attempt = 0; attempt < TRIES; attempt += 1) {
       const id = await client.create(path, body);
@@ -35,8 +40,14 @@ export async function prepare(client: ApiClient, environment: string | undefined
   const allowing = await agent("crash-test allowing", [toolset("always_allow")]);
   const asking = await agent("crash-test asking", [toolset("always_ask")]);
   const custom = await agent("crash-test custom", [toolset("always_allow"), lookup]);
+  const environment = (body: object) =>
+    create("/v1/environments", { name: "crash-test", config: { type: "cloud" }, ...body });
+  const [first = {}, ...others] = plan.newEnvironments ?? [];
   return {
     agents: { talk: allowing, tool: allowing, approval: asking, custom, interrupt: allowing },
-    environment: environment ?? (await create("/v1/environments", { name: "crash-test", config: { type: "cloud" } })),
+    environments:
+      plan.environment === undefined
+        ? [await environment(first), ...(await Promise.all(others.map(environment)))]
+        : [plan.environment],
   };
 }

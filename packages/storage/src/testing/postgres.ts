@@ -42,8 +42,14 @@ export function whyNoPostgres(): string | undefined {
   return binaries() ? undefined : `there are no Postgres binaries for ${process.platform} ${process.arch}`;
 }
 
-/** `settings` are options of the server, such as `shared_preload_libraries=pg_stat_statements`. */
-export async function startPostgres({ settings = [] }: { settings?: readonly string[] } = {}): Promise<TestPostgres> {
+export interface PostgresOptions {
+  /** Options of the server, such as `shared_preload_libraries=pg_stat_statements`. */
+  settings?: readonly string[];
+  /** A command that starts the server elsewhere, such as in a network namespace, as the owner of its files. */
+  wrapper?: readonly string[];
+}
+
+export async function startPostgres(options: PostgresOptions = {}): Promise<TestPostgres> {
   const { bin, template } = await prepare();
   const folder = mkdtempSync(join(tmpdir(), "tandem-pg-"));
   const data = join(folder, "data");
@@ -58,7 +64,7 @@ export async function startPostgres({ settings = [] }: { settings?: readonly str
     const deadline = Date.now() + START_DEADLINE_MS;
     // Postgres refuses to start until the last process of a killed server is gone.
     for (;;) {
-      if (!server || server.exitCode !== null) server = launch(join(bin, "postgres"), data, folder, settings);
+      if (!server || server.exitCode !== null) server = launch(join(bin, "postgres"), data, folder, options);
       if (await answers(urlOf("postgres"))) return;
       if (Date.now() > deadline) {
         await kill();
@@ -113,14 +119,20 @@ function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
 }
 
 /** The shell kills the server when our end of the pipe closes, even if this process is killed. */
-function launch(postgres: string, data: string, socketFolder: string, more: readonly string[]): ChildProcess {
+function launch(
+  postgres: string,
+  data: string,
+  socketFolder: string,
+  { settings: more = [], wrapper = [] }: PostgresOptions,
+): ChildProcess {
   const script =
     '"$@" </dev/null >server.log 2>&1 & pid=$!; (read -r _; kill -9 $pid) <&3 & wait $pid; kill $! 2>/dev/null';
   // `syncfs` avoids an fsync of every file in crash recovery.
   const settings = ["listen_addresses=", "max_connections=250", "recovery_init_sync_method=syncfs", ...more];
   const options = ["-D", data, "-k", socketFolder, ...settings.flatMap((setting) => ["-c", setting])];
-  return spawn("/bin/sh", ["-c", script, "sh", postgres, ...options], {
-    ...asUser,
+  return spawn("/bin/sh", ["-c", script, "sh", ...wrapper, postgres, ...options], {
+    // The wrapper changes the user.
+    ...(wrapper.length === 0 && asUser),
     cwd: socketFolder,
     env: { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" },
     stdio: ["ignore", "ignore", "ignore", "pipe"],

@@ -1,0 +1,173 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { chmod, chown, cp, mkdir, readdir, writeFile } from "node:fs/promises";
+import { delimiter, dirname, join } from "node:path";
+import { promisify } from "node:util";
+import {
+  checkHealth,
+  ClockStep,
+  type CrashTestStage,
+  type ProcessPlan,
+  SmallDisk,
+  type SystemPlan,
+} from "@tandem/crash-test";
+import { queryPostgres } from "@tandem/storage/testing";
+import { seedModels } from "../../apps/cli/src/testing/seed-models.ts";
+import { TANDEM } from "../../apps/cli/src/testing/run-tandem.ts";
+import { type MachineName, SERVERS, uidOf, VOLUME_WORKERS, WORKERS } from "./lab-machines.ts";
+import type { LabNetwork } from "./lab-network.ts";
+import { startLabPostgres } from "./lab-postgres.ts";
+import { machineCommand } from "./machine-command.ts";
+import { startService } from "./lab-service.ts";
+
+const run = promisify(execFile);
+const START_MS = 120_000;
+const PORT = 4760;
+const VOLUME = "shared";
+const HAPROXY_FILE = join(import.meta.dirname, "..", "..", "deploy", "haproxy", "haproxy.cfg");
+
+/** The part of a stage that a lab uses: each machine has its own disk and clock. */
+export type LabFolder = Pick<CrashTestStage, "folder" | "modelUrl" | "mark">;
+
+export interface LabSettings {
+  /** How long a lease lasts: `sessions.takeover`. */
+  takeover: string;
+  workers: number;
+}
+
+export interface Lab {
+  plan: SystemPlan;
+  database: Awaited<ReturnType<typeof startLabPostgres>>;
+  clocks: ReadonlyMap<MachineName, ClockStep>;
+  disks: ReadonlyMap<MachineName, SmallDisk | string>;
+  /** Its sessions can move between the workers that mount the volume. */
+  volumeEnvironment: { name: string; metadata: Record<string, string> };
+}
+
+/** A fleet on machines of its own: servers behind HAProxy, workers, a database. Clients, model and sink are in `client`. */
+export async function createLab(
+  network: LabNetwork,
+  stage: LabFolder,
+  parts: AsyncDisposableStack,
+  settings: LabSettings,
+): Promise<Lab> {
+  await chmod(stage.folder, 0o755);
+  await chmod(join(stage.folder, "effects"), 0o777);
+  const database = parts.use(await startLabPostgres(network));
+  parts.use(await startService(network, "haproxy", ["/usr/sbin/haproxy", "-db", "-f", HAPROXY_FILE]));
+  // Beside the folder of the run, which is removed before these disks are unmounted.
+  const machines = `${stage.folder}-machines`;
+  const local = join(stage.folder, "local");
+  const volume = join(stage.folder, "volume");
+  const volumeDisk = join(stage.folder, "volume-disk");
+  for (const folder of [local, volume, volumeDisk, join(volumeDisk, "work")]) await mkdir(folder);
+  await giveTo(volumeDisk, uidOf(VOLUME_WORKERS[0]));
+  const template = await writeTemplate(stage, local, volume, settings);
+  const clocks = new Map<MachineName, ClockStep>();
+  const disks = new Map<MachineName, SmallDisk | string>();
+  const variablesOf = (machine: MachineName): Record<string, string> => ({
+    ...clocks.get(machine)?.variables,
+    ...homeVariables(local, stage),
+    TEST_DATABASE: database.url,
+  });
+
+  const member = async (machine: MachineName, role: ProcessPlan["role"], args: readonly string[]) => {
+    const own = join(machines, machine);
+    const disk = await SmallDisk.mount(own);
+    if (typeof disk !== "string") parts.use(disk);
+    disks.set(machine, disk);
+    await cp(template, own, { recursive: true });
+    const clockFolder = join(stage.folder, "clocks", machine);
+    await mkdir(clockFolder, { recursive: true });
+    clocks.set(machine, await ClockStep.create(clockFolder));
+    for (const folder of [own, clockFolder]) await giveTo(folder, uidOf(machine));
+    const hasVolume = VOLUME_WORKERS.includes(machine);
+    const mounts = [[own, local] as const, ...(hasVolume ? [[volumeDisk, volume] as const] : [])];
+    const command = [process.execPath, TANDEM, "up", "--json", "--no-open", "--port", String(PORT), ...args];
+    const path = role === "server" ? "/v1/agents" : "/readyz";
+    return {
+      name: machine,
+      role,
+      command: machineCommand(network, machine, { cwd: join(local, "project"), mounts }, command),
+      env: variablesOf(machine),
+      cwd: stage.folder,
+      check: async () => {
+        await checkHealth(`http://${machine}:${PORT}${path}`, role === "server" ? apiKey : () => "");
+        await checkMember(database.socketUrl, machine);
+      },
+    };
+  };
+  const apiKey = (): string => readFileSync(join(machines, SERVERS[0], "home", ".tandem", "token"), "utf8").trim();
+  const processes: ProcessPlan[] = [];
+  for (const machine of SERVERS) {
+    processes.push(await member(machine, "server", ["--as", "server", "--advertise", `http://${machine}:${PORT}`]));
+  }
+  for (const machine of WORKERS.slice(0, settings.workers)) {
+    const label = VOLUME_WORKERS.includes(machine) ? ["--label", `volume=${VOLUME}`] : [];
+    const address = ["--advertise", `http://${machine}:${PORT}`];
+    processes.push(await member(machine, "worker", ["--as", "worker", ...label, ...address]));
+  }
+  const volumeEnvironment = {
+    name: "shared volume",
+    metadata: { "tandem.path": join(volume, "work"), "tandem.volume": VOLUME },
+  };
+  return {
+    database,
+    clocks,
+    disks,
+    volumeEnvironment,
+    plan: {
+      processes,
+      url: `http://haproxy:${PORT}`,
+      apiKey,
+      newEnvironments: [{ name: "private disk" }, volumeEnvironment],
+      childPattern: /--input-format/,
+      disk: "each machine has its own disk",
+      clock: undefined,
+      startMs: START_MS,
+    },
+  };
+}
+
+/** The disk of a new machine: the project, trusted, and a home. */
+async function writeTemplate(
+  stage: LabFolder,
+  local: string,
+  volume: string,
+  { takeover }: LabSettings,
+): Promise<string> {
+  const project = join(local, "project");
+  for (const folder of ["project", "home", "tmp"]) await mkdir(join(local, folder));
+  const llm = `llm:\n  claudeCode: { auth: api_key, apiKey: "env:SESSION_KEY", baseUrl: "${stage.modelUrl}" }\n`;
+  const server = `server: { host: "0.0.0.0", trustedProxy: true, allowedHosts: [haproxy, server-1, server-2] }\n`;
+  const sessions = `sessions: { takeover: ${takeover}, idle: 5s, recovery: resume, roots: ["${local}", "${volume}"] }\n`;
+  // In the sandbox, tools would not reach the observer.
+  const text = `${llm}storage: { url: "env:TEST_DATABASE" }\n${server}${sessions}sandbox: { mode: off }\n`;
+  await writeFile(join(project, "tandem.yaml"), text);
+  const variables = homeVariables(local, stage);
+  await run(process.execPath, [TANDEM, "trust"], { cwd: project, env: variables });
+  await seedModels({ project, variables });
+  return local;
+}
+
+const homeVariables = (local: string, stage: LabFolder): Record<string, string> => ({
+  PATH: [dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin", stage.mark].join(delimiter),
+  HOME: join(local, "home"),
+  TANDEM_HOME: join(local, "home", ".tandem"),
+  CLAUDE_CONFIG_DIR: join(local, "home", ".claude"),
+  TMPDIR: join(local, "tmp"),
+  LANG: "C.UTF-8",
+  SESSION_KEY: "sk-ant-made-up",
+});
+
+/** A process answers before others can see it. */
+async function checkMember(database: string, machine: MachineName): Promise<void> {
+  const statement = `select 1 from tandem.worker where body::json ->> 'machine' = '${machine}'`;
+  if ((await queryPostgres(database, statement)).length === 0)
+    throw new Error(`${machine} is no member of the fleet yet.`);
+}
+
+async function giveTo(folder: string, uid: number): Promise<void> {
+  await chown(folder, uid, uid);
+  for (const entry of await readdir(folder, { recursive: true })) await chown(join(folder, entry), uid, uid);
+}

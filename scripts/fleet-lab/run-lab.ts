@@ -1,0 +1,82 @@
+import { join } from "node:path";
+import { type CrashTestReport, renderText, runCrashTest } from "@tandem/crash-test";
+import { buildPackage } from "../build-package.ts";
+import { labFaults } from "./lab-faults.ts";
+import { LabLinks, whyNoDelay } from "./lab-links.ts";
+import { addressOf, WORKERS } from "./lab-machines.ts";
+import type { LabNetwork } from "./lab-network.ts";
+
+export interface LabOptions {
+  faults: string;
+  only?: string | undefined;
+  checks: string;
+  figures: boolean;
+  seed: string;
+  takeover: string;
+  json: boolean;
+  logs: boolean;
+}
+
+/** Inside node_modules, to find libraries. */
+const BUILT = join(import.meta.dirname, "..", "..", "node_modules", ".cache", "tandem", "package");
+
+/** Runs in the machine `client`. Returns the exit code. */
+export async function runLab(network: LabNetwork, options: LabOptions): Promise<number> {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  for (const name of ["SIGINT", "SIGTERM"] as const) process.on(name, () => stopping.abort());
+  // The process outside, which removes the lab, was killed.
+  process.once("disconnect", () => stopping.abort());
+  if (process.env["TANDEM_TEST_COMMAND"] === undefined) {
+    console.error("Building the package …");
+    await buildPackage(BUILT);
+    process.env["TANDEM_TEST_COMMAND"] = join(BUILT, "bin", "tandem.mjs");
+  }
+  try {
+    const { takeover } = options;
+    // Loaded here, because they read the variable above.
+    const { measureLab } = await import("./measure-lab.ts");
+    const { runChecks } = await import("./run-checks.ts");
+    const figures = options.figures ? await measureLab(network, signal, takeover) : undefined;
+    const pattern = new RegExp(options.checks);
+    const hasChecks = options.checks !== "none" && !options.figures;
+    const checks = hasChecks ? await runChecks(network, { takeover, signal, pattern }) : [];
+    const report =
+      Number(options.faults) > 0 && !options.figures ? await injectFaults(network, options, signal) : undefined;
+    if (options.json) console.log(JSON.stringify({ figures, checks, report }, null, 2));
+    else if (figures) console.log(JSON.stringify(figures, null, 2));
+    if (report && !options.json) console.log(renderText(report).join("\n"));
+    if (options.logs) printLogs(report);
+    const isBroken = checks.some(({ failure }) => failure !== undefined) || (report?.violations.length ?? 0) > 0;
+    return isBroken ? 1 : 0;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return 130;
+  } finally {
+    if (process.connected) process.disconnect();
+  }
+}
+
+async function injectFaults(network: LabNetwork, options: LabOptions, signal: AbortSignal): Promise<CrashTestReport> {
+  const { createLab } = await import("./lab-system.ts");
+  await using parts = new AsyncDisposableStack();
+  return await runCrashTest({
+    name: "Tandem, a fleet on several machines",
+    createSystem: async (stage) => {
+      const lab = await createLab(network, stage, parts, { takeover: options.takeover, workers: WORKERS.length });
+      return { ...lab.plan, extraFaults: labFaults(lab, network, new LabLinks(network), await whyNoDelay()) };
+    },
+    faults: Number(options.faults),
+    seed: Number(options.seed),
+    address: addressOf("client"),
+    ...(options.only !== undefined && { only: options.only.split(",") }),
+    signal,
+    onProgress: ({ done, total, violations, last }) => {
+      console.error(`${done} of ${total} faults, ${violations} violations (${last})`);
+    },
+  });
+}
+
+function printLogs(report: CrashTestReport | undefined): void {
+  for (const { message, log = [] } of report?.violations ?? []) console.log([message, ...log].join("\n    "));
+}
