@@ -36,11 +36,12 @@ export function createSignedFetch({
     const own = await key();
     if (!own) return send(url, init);
     const response = await sendSigned(own, url, init);
-    const time = response.status === 401 ? response.headers.get(PAGE_TIME_HEADER) : null;
-    if (time === null) return response;
-    // The clocks differ, the request waited too long for a connection, or the server has restarted. It was refused
-    // before anything was done, so it can be sent again.
-    offset = Number(time) - Date.now();
+    const time = response.headers.get(PAGE_TIME_HEADER);
+    const isRepeated = response.status === 409 && (init.method ?? "GET") === "GET";
+    if (time === null || (response.status !== 401 && !isRepeated)) return response;
+    // 401: The clocks differ, the request waited too long for a connection, or the server has restarted. It was refused
+    // before anything was done, so it can be sent again. 409: the browser had sent it twice, and it only reads.
+    if (!isRepeated) offset = Number(time) - Date.now();
     await response.body?.cancel();
     return sendSigned(own, url, init);
   };

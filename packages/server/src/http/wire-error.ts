@@ -4,6 +4,7 @@ import { TandemError } from "@tandem/protocol";
 const REFUSALS = {
   unauthorized: { status: 401, type: "authentication_error" },
   method_not_allowed: { status: 405, type: "invalid_request_error" },
+  repeated: { status: 409, type: "conflict_error" },
   unsupported_media_type: { status: 415, type: "invalid_request_error" },
   too_many: { status: 429, type: "rate_limit_error" },
   timeout: { status: 504, type: "timeout_error" },

@@ -175,8 +175,8 @@ export async function startPageStage({ context = false, settings: own = "", demo
     room.setDefaultTimeout(DEADLINE_MS);
     await room.addInitScript({ content: TELL_VIOLATIONS });
     room.on("console", (message) => {
-      // The page reports a missing sign-in itself; the browser's log entry for the 401 is expected.
-      if (message.type() !== "error" || message.text().includes("status of 401")) return;
+      // The page reports a missing sign-in itself, and signs a request again that the browser has sent twice (409).
+      if (message.type() !== "error" || /status of (401|409)/.test(message.text())) return;
       pageErrors.push(`${message.text()} (${message.location().url})`);
     });
     room.on("weberror", (error) => pageErrors.push(error.error().message));

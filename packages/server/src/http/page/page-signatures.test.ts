@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { createPageKey, createSignedFetch } from "@tandem/client";
 import { PAGE_SIGNATURE_HEADER, PAGE_TIME_HEADER } from "@tandem/protocol";
 import { describe, expect, test } from "vitest";
+import { WireError } from "../wire-error.ts";
 import { isPageKey, pageKeyHash, PageSignatures } from "./page-signatures.ts";
 
 interface Sent {
@@ -144,6 +145,31 @@ describe("the page", () => {
     expect((await send("/v1/agents", {})).status).toBe(200);
     expect((await send("/v1/agents", {})).status).toBe(200);
     expect(times).toHaveLength(3);
+  });
+
+  test("signs a read again that the browser has sent twice, but no write", async () => {
+    const signatures = new PageSignatures();
+    const sendTwice = createSignedFetch({
+      key: async () => key,
+      fetch: async (url, { method = "GET", headers }) => {
+        const request = { method, url, headers: Object.fromEntries(new Headers(headers)) };
+        const isFirst = calls++ === 0;
+        check(signatures, request);
+        try {
+          if (isFirst) check(signatures, request);
+          return new Response();
+        } catch (error) {
+          if (!(error instanceof WireError)) throw error;
+          return new Response(null, { status: error.status, headers: error.headers });
+        }
+      },
+    });
+    let calls = 0;
+    expect((await sendTwice("/v1/budgets", {})).status).toBe(200);
+    expect(calls).toBe(2);
+    calls = 0;
+    expect((await sendTwice("/v1/stop", { method: "POST" })).status).toBe(409);
+    expect(calls).toBe(1);
   });
 
   test("does not retry another 401, and signs nothing without a key", async () => {

@@ -1,6 +1,6 @@
 import { createPublicKey, verify, type KeyObject } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { FORM_BODY, PAGE_SIGNATURE_HEADER, PAGE_TIME_HEADER, pageSignatureText, RequestError } from "@tandem/protocol";
+import { FORM_BODY, PAGE_SIGNATURE_HEADER, PAGE_TIME_HEADER, pageSignatureText } from "@tandem/protocol";
 import { sha256 } from "../access/sha256.ts";
 import { hasBody } from "../request/read-body.ts";
 import { expectBody } from "../request/signed-body.ts";
@@ -66,8 +66,10 @@ export class PageSignatures {
       this.#used.delete(other);
     }
     if (this.#used.has(name)) {
-      // Not 401, which means that the browser is not signed in. A network may deliver a request twice.
-      throw new RequestError("conflict", "This request was received before.", { fix: "Try again." });
+      // Not 401, which means that the browser is not signed in. A browser sends a request again if its connection broke; the
+      // page then signs again what only reads.
+      const headers = { [PAGE_TIME_HEADER]: String(now) };
+      throw new WireError("repeated", "This request was received before.", { fix: "Try again.", headers });
     }
     this.#used.set(name, now);
   }
