@@ -1,7 +1,7 @@
 import { rename, writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
-import { formatCassette, TandemError, type TestReport } from "@tandem/protocol";
+import { formatCassette, inParallel, TandemError, type TestReport } from "@tandem/protocol";
 import type { Command } from "commander";
 import { describeReplay } from "../../cassettes/describe-replay.ts";
 import type { FoundCase } from "../../cassettes/find-cases.ts";
@@ -134,15 +134,4 @@ async function isConfirmed(invocation: Invocation, { name }: FoundCase): Promise
     if (error instanceof TandemError && error.code === "declined") return false;
     throw error;
   }
-}
-
-/** Runs at most `limit` at once. Keeps the order of the items. */
-async function inParallel<T, R>(items: readonly T[], limit: number, run: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  const queue = items.entries();
-  const work = async (): Promise<void> => {
-    for (const [index, item] of queue) results[index] = await run(item);
-  };
-  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, work));
-  return results;
 }
