@@ -14,7 +14,8 @@ const extended = named(".extended.test.ts");
 
 // `npm run soak`: tests that repeat faults or generate cases do so many times instead of a few.
 const soak = process.env["TANDEM_SOAK"] === "1";
-const slowness = measureSlowness();
+/** `npm test` measures it before its checks and the build. */
+const slowness = Number(process.env["TANDEM_TEST_SLOWNESS"] ?? measureSlowness());
 /** The only timeouts of tests. They find hangs; a state that comes late on a busy machine is still correct. */
 const timeouts = ({ test, poll }: { test: number; poll: number }) => ({
   testTimeout: test * slowness,
@@ -40,8 +41,8 @@ const withPrograms = (name: string, include: string[]) => ({
     include,
     pool: "forks" as const,
     isolate: false,
-    // They often wait for other processes and timers: with one worker per core, both cores are idle part of the time.
-    maxWorkers: 5,
+    // They often wait for other processes and timers: with five of them, two cores were idle half of the time.
+    maxWorkers: 7,
     ...timeouts({ test: soak ? 1_200_000 : 240_000, poll: 60_000 }),
   },
 });

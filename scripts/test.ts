@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { buildPackage } from "./build-package.ts";
 import { findLeftoverProcesses } from "./leftover-processes.ts";
+import { measureSlowness } from "./machine-slowness.ts";
 import { scratchVariables } from "./scratch-variables.ts";
 import {
   countOutcomes,
@@ -29,6 +30,8 @@ const sandbox = process.argv.includes("--sandbox");
 const scratch = mkdtempSync(join(tmpdir(), "tandem-test-"));
 const report = join(scratch, "vitest.json");
 const SLOWEST = 10;
+/** Measured before the checks, which keep all cores busy. The tests do so, too: hence at least 1.5. */
+const slowness = Math.max(1.5, measureSlowness());
 /** More failed files than these are no accident. */
 const MOST_AGAIN = 5;
 /** Inside node_modules, so that it finds the installed libraries. */
@@ -112,6 +115,7 @@ function run(
     stdio: ["ignore", stdio, stdio],
     env: {
       ...scratchVariables(scratch),
+      TANDEM_TEST_SLOWNESS: String(slowness),
       // Tests pass PATH on to every process, so that it marks those that are left behind.
       PATH: `${process.env["PATH"] ?? ""}${delimiter}${join(scratch, "programs")}`,
       ...(soak && !sandbox && { TANDEM_SOAK: "1" }),
