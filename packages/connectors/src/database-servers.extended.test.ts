@@ -226,7 +226,7 @@ describe.skipIf(whyNoMariaDb())(`MariaDB${whyNoMariaDb() ? ` (skipped: ${whyNoMa
         // A killed connection stays listed for a moment.
         return (rows as { id: number }[]).find(({ id }) => !killed.includes(id))?.id;
       };
-      const id = await vi.waitUntil(running, { timeout: 120_000 });
+      const id = await vi.waitUntil(running, { timeout: 60_000 * inject("slowness") });
       await admin.query(`kill ${id}`);
       killed.push(id);
     }

@@ -84,7 +84,7 @@ describe("a restart", () => {
     await client.beta.sessions.events.send(id, {
       events: [{ type: "user.tool_confirmation", tool_use_id: asked!.id, result: "allow" }],
     });
-    await expect.poll(async () => textsOf(await log()), { timeout: 20_000 }).toEqual(["Done."]);
+    await expect.poll(async () => textsOf(await log())).toEqual(["Done."]);
     expect(emulator.model.modelRequests.at(-1)?.toolResults[0]?.text).toBe("ran");
   });
 });

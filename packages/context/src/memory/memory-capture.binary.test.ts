@@ -1,5 +1,5 @@
 import { always, creditTooLow, text } from "@tandem/rehearsal";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { RehearsedBackend } from "../scan/testing/rehearsed-backend.ts";
 import { JobRunner } from "../runs/job-runner.ts";
 import { MemoryCapture } from "./memory-capture.ts";
@@ -86,7 +86,7 @@ test("notices events while it runs", async () => {
   await watched.captures.look();
   const { id } = await stage.session({ user: "Something." });
   await stage.archive(id);
-  await vi.waitFor(async () => expect(await watched.jobs()).toEqual([[id, "done"]]), { interval: 50 });
+  await expect.poll(() => watched.jobs()).toEqual([[id, "done"]]);
 });
 
 test("retries failures later, without blocking other sessions forever", async () => {
@@ -123,7 +123,7 @@ test("ignores sessions of other projects in the same store", async () => {
   await using watched = watch(stage, "on", async ({ id }) => id !== theirs.id);
   watched.captures.start();
   await stage.archive(ours.id);
-  await vi.waitFor(async () => expect(await watched.jobs()).toEqual([[ours.id, "done"]]), { interval: 50 });
+  await expect.poll(() => watched.jobs()).toEqual([[ours.id, "done"]]);
   // Also for events while it listens.
   await stage.say(theirs.id, { user: "More of others." });
   watched.time.now += 1_100_000;

@@ -16,7 +16,7 @@ const REDIRECTIONS = ["<<E", "\nE\n", "<<<", ">/dev/null", "2>&1", ">&2", "<("];
 const KEYWORDS = ["!", "if ", "then ", "fi", "for i in a b;", "while false;", "do ", "done", "time "];
 const WORDS = ["aa", "bb", "cc", "#", "x=", "=", "-", "1"];
 const PIECES = [SEPARATORS, QUOTES, EXPANSIONS, REDIRECTIONS, KEYWORDS, WORDS].flat();
-const LINES = inject("soak") ? 20_000 : 2_000;
+const LINES = inject("soak") ? 20_000 : 500;
 /** Reads lines that end with NUL, runs each in a subshell, and waits until no process of the line is left. */
 const SHELL = `PATH=/nowhere
 command_not_found_handle() { local said=; for word in "$@"; do said="$said<$word>"; done; printf '%s\\1' "$said" >&9; }

@@ -3,7 +3,7 @@ import { APIError, BadRequestError, RateLimitError } from "@anthropic-ai/sdk";
 import { configSchema } from "@tandem/protocol";
 import { always, fail, rateLimited, stallMidStream, text, toolUse, unauthorized } from "@tandem/rehearsal";
 import { createMessagesProxy } from "@tandem/runtime";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
 
 const KEY = "sk-ant-made-up-upstream";
@@ -91,7 +91,7 @@ describe("with an API key", () => {
     const stream = client.messages.stream(request);
     expect(await stream.finalText()).toBe("One two three four five.");
     expect((await stream.finalMessage()).usage).toMatchObject(usage);
-    await vi.waitFor(async () => expect((await spentToday("tokens")) - tokens).toBe(550));
+    await expect.poll(async () => (await spentToday("tokens")) - tokens).toBe(550);
   });
 
   test("countTokens", async () => {
@@ -147,12 +147,9 @@ describe("with an API key", () => {
     await new Promise((resolve) => stream.once("text", resolve));
     stream.abort();
     await expect(stream.finalMessage()).rejects.toThrow("aborted");
-    await vi.waitFor(() => expect(stage.rehearsal.requests).toMatchObject([{ closedEarly: true }]));
-    await vi.waitFor(async () => {
-      const counted = (await spentToday("tokens")) - tokens;
-      expect(counted).toBeGreaterThan(5);
-      expect(counted).toBeLessThan(100);
-    });
+    await expect.poll(() => stage.rehearsal.requests).toMatchObject([{ closedEarly: true }]);
+    await expect.poll(async () => (await spentToday("tokens")) - tokens).toBeGreaterThan(5);
+    expect((await spentToday("tokens")) - tokens).toBeLessThan(100);
   });
 
   test("a used-up limit refuses before anything is sent", async () => {

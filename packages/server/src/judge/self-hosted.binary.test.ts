@@ -56,9 +56,7 @@ async function serve(id: string, { until = "Done." } = {}): Promise<string[]> {
     })
     .toContain(until);
   // The worker gives its item back.
-  await expect
-    .poll(async () => (await items(id)).every(({ state }) => state === "stopped"), { timeout: 30_000 })
-    .toBe(true);
+  await expect.poll(async () => (await items(id)).every(({ state }) => state === "stopped")).toBe(true);
   done.abort();
   await running.catch(() => undefined);
   return (await beta().sessions.events.list(id, { limit: 1000 })).data.map(({ type }) => type);
@@ -147,7 +145,7 @@ test("a call that needs approval reaches the worker after it", async () => {
       (await beta().sessions.events.list(id, { limit: 1000 })).data.find(
         (event) => event.type === "agent.tool_use" && JSON.stringify(event.input).includes(name),
       )?.id;
-    await expect.poll(asked, { timeout: 60_000 }).toBeTruthy();
+    await expect.poll(asked).toBeTruthy();
     const tool_use_id = (await asked())!;
     await beta().sessions.events.send(id, {
       events: [{ type: "user.tool_confirmation", tool_use_id, ...confirmation }],

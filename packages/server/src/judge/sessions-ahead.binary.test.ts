@@ -50,7 +50,7 @@ async function spare(): Promise<string> {
     await turn(id);
     await stage.client.beta.sessions.archive(id);
   }
-  await expect.poll(pids, { timeout: 60_000 }).toHaveLength(1);
+  await expect.poll(pids).toHaveLength(1);
   return (await pids())[0]!;
 }
 

@@ -7,7 +7,7 @@ import type { HostServer } from "@tandem/claude-code";
 import type { RuleBook } from "@tandem/policy";
 import type { SessionRow } from "@tandem/storage";
 import { readFolderConfig } from "@tandem/workspace";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { MovableClock } from "../host/movable-clock.ts";
 import type { ProcessSettings } from "../process/process-settings.ts";
 import { diagnoseEdit } from "./diagnose-edit.ts";
@@ -125,7 +125,7 @@ test("end after some time without questions, and start again", async () => {
   clock.advance(IDLE_MS - 1_000);
   expect(await running()).toBe(1);
   clock.advance(2_000);
-  await vi.waitFor(async () => expect(await running()).toBe(0), { timeout: 20_000 });
+  await expect.poll(() => running()).toBe(0);
   expect(await ask("hover", { path: "a.txt", line: 1, column: 1 })).toMatchObject({ isError: false });
   expect(await starts()).toHaveLength(2);
 });

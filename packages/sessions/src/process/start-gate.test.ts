@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { MovableClock } from "../host/movable-clock.ts";
 import { StartGate } from "./start-gate.ts";
 
@@ -17,18 +17,18 @@ function visitors(gate: StartGate, names: string) {
 
 test("limits concurrent starts, admits the others in order, and ignores a second release", async () => {
   const { inside, leave } = visitors(new StartGate(2), "abcd");
-  await vi.waitFor(() => expect(inside.join("")).toBe("ab"));
+  await expect.poll(() => inside.join("")).toBe("ab");
   leave("b");
   leave("b");
-  await vi.waitFor(() => expect(inside.join("")).toBe("abc"));
+  await expect.poll(() => inside.join("")).toBe("abc");
   leave("a");
-  await vi.waitFor(() => expect(inside.join("")).toBe("abcd"));
+  await expect.poll(() => inside.join("")).toBe("abcd");
 });
 
 test("a start that takes too long does not block others", async () => {
   const clock = new MovableClock();
   const { inside } = visitors(new StartGate(1, 60_000, clock), "ab");
-  await vi.waitFor(() => expect(inside.join("")).toBe("a"));
+  await expect.poll(() => inside.join("")).toBe("a");
   clock.advance(60_000);
-  await vi.waitFor(() => expect(inside.join("")).toBe("ab"));
+  await expect.poll(() => inside.join("")).toBe("ab");
 });

@@ -38,7 +38,7 @@ async function spare(): Promise<number> {
     await running.turn(session, "Begin.");
     await running.engine.sessions.archive(session.id);
   }
-  await expect.poll(() => stage.processes(), { timeout: 60_000 }).toHaveLength(1);
+  await expect.poll(() => stage.processes()).toHaveLength(1);
   return (await stage.processes())[0]!;
 }
 
@@ -185,7 +185,7 @@ test("a scratch folder is prepared with its process, and removed with it", async
   const first = await create({ environment_id: environment.id });
   await running.turn(first, "Begin.");
   await running.engine.sessions.archive(first.id);
-  await expect.poll(() => stage.processes(), { timeout: 60_000 }).toHaveLength(1);
+  await expect.poll(() => stage.processes()).toHaveLength(1);
   const [pid] = await stage.processes();
   const second = await create({ environment_id: environment.id });
   await running.turn(second, "Hello.");

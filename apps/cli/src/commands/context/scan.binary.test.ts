@@ -74,7 +74,7 @@ describe("tandem context scan with a running server", () => {
     expect(JSON.parse(stdout).scans[0]).toMatchObject({ state: "done" });
     expect(await catalogue("orders")).toContain("Rows of orders.");
     await server.stop();
-  }, 120_000);
+  });
 });
 
 describe("tandem context scan", () => {

@@ -99,7 +99,7 @@ test("a lease of a process that died expires", async () => {
   const reads = vi.spyOn(store.records, "get");
   const renewed = authorizationIn(openProcess(), vault).renew(first);
   // It looks again and again.
-  await vi.waitFor(() => expect(reads.mock.calls.filter(([, kind]) => kind === "vault_refresh").length).toBe(3));
+  await expect.poll(() => reads.mock.calls.filter(([, kind]) => kind === "vault_refresh").length).toBe(3);
   expect(server.refreshes).toBe(0);
   clock.advance(60_000);
   expect(await renewed).toBe(server.accessToken);

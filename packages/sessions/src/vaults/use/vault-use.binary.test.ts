@@ -176,9 +176,7 @@ test.skipIf(!wall.on || wall.socat === undefined)(
     });
 
     const [pid = 0] = await stage.processes();
-    await expect
-      .poll(async () => (await processesInside(pid)).some(({ command }) => command === COMMAND), { timeout: 60_000 })
-      .toBe(true);
+    await expect.poll(async () => (await processesInside(pid)).some(({ command }) => command === COMMAND)).toBe(true);
     const found = await findInside(pid, value);
     expect(found.searchedBytes).toBeGreaterThan(10_000_000);
     expect(found.places).toEqual([]);
