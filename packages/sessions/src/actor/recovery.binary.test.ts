@@ -94,6 +94,26 @@ describe("a server that dies during a turn", () => {
     expect(lastRequest()).toContain("Sleep once more.");
   });
 
+  test("is replaced by a server that ends a turn which a client had interrupted, and does not resume it", async () => {
+    stage.rehearsal.use([sleeps()]);
+    const session = await engine.reuse(ALLOW_ALL);
+    await engine.say(session, "Sleep until I say stop.");
+    await untilCall(session);
+    // Claude Code cannot react before the server dies.
+    for (const pid of await stage.processes()) process.kill(-pid, "SIGSTOP");
+    await engine.engine.sessions.send(session.id, [{ type: "user.interrupt" }]);
+    await engine.until(session, ({ event }) => event.type === "user.interrupt");
+    await engine.vanish();
+    await killProcesses();
+    stage.rehearsal.use([text("I went on.")]);
+    engine = await stage.open({ leaseTtl: 1_000, recovery: "resume" });
+    const events = await engine.until(session, isIdle);
+    expect(typesOf(events)).toContain("tandem.recovered");
+    expect(the(events, "agent.tool_result")).toMatchObject({ is_error: true });
+    expect(the(events, "session.status_idle").stop_reason).toEqual({ type: "end_turn" });
+    expect(stage.rehearsal.modelRequests).toEqual([]);
+  });
+
   test("keeps the input of clients", async () => {
     stage.rehearsal.use([slowly(text("Slow."), { firstByteMs: 30_000 })]);
     const session = await engine.reuse(ALLOW_ALL);

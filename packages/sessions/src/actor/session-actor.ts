@@ -83,7 +83,9 @@ export class SessionActor {
       lease,
       writer,
       ledger,
-      next: (step) => this.#unattended(this.#serial.run(step)),
+      next: (step) => void this.#serial.run(step).catch((error: unknown) => this.#giveUp(error)),
+      giveUp: (error) => this.#giveUp(error),
+      look: () => this.#unattended(this.poke()),
       takeInput: () => this.#takeInput(),
       hasMessage: async () => !this.#isStopping && !this.#isFinishing && (await this.#input.hasMessage()),
       onBegin: () => {
@@ -372,6 +374,19 @@ export class SessionActor {
       if (this.#gone) throw new LeaseLost(this.lease.session);
       return work();
     });
+  }
+
+  /** A turn could stay open for ever. Its process is ended, and the next look of a server finds and recovers it. */
+  #giveUp(error: unknown): void {
+    if (this.#gone) return;
+    const { settings, store } = this.#dependencies;
+    if (!this.busy) {
+      settings.log.warn({ session: this.lease.session, error: String(error) }, "a step of a session failed");
+      return;
+    }
+    this.loss = `The server could not continue the turn: ${errorDetail(error).message}`;
+    this.lost(error);
+    this.#unattended(this.ended.then(() => store.leases.release(this.lease)));
   }
 
   /** A failed background step must not end the server. A session that cannot be written reports itself as lost. */

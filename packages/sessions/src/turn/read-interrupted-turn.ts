@@ -27,6 +27,8 @@ export interface InterruptedTurn extends InheritedRequests {
   running: OpenCall[];
   /** The former worker handed the turn over on purpose. */
   isHandedOver: boolean;
+  /** A client has interrupted it: it must not continue. */
+  isStopped: boolean;
   /** How often it has waited for a quota. */
   windows: number;
   /** Model requests that no `session.usage` has counted. */
@@ -51,8 +53,9 @@ export async function readInterruptedTurn(
   const given = [...started, ...answered].map(({ call }) => call);
   const handled = new Set([...asked, ...given].map(({ use }) => use.id));
   const counted = events.findLastIndex(({ event }) => event.type === "session.usage");
+  const messages = events.flatMap(({ event }) => (promptOf(event) ? [event.id] : []));
   return {
-    messages: events.flatMap(({ event }) => (promptOf(event) ? [event.id] : [])),
+    messages,
     waiting,
     announced: announcedCalls(events),
     answered,
@@ -63,6 +66,7 @@ export async function readInterruptedTurn(
     cancelled: asked.filter((call) => !waiting.includes(call)),
     running: [...openCalls(events).values()].filter(({ use }) => !handled.has(use.id)),
     isHandedOver: events.findLast(({ event }) => isStanding(event.type))?.event.type === "tandem.handover",
+    isStopped: events.some(({ event }) => event.type === "user.interrupt" && isMeant(event, messages)),
     windows: events.filter(({ event }) => event.type === "tandem.parked").length,
     uncounted: events
       .slice(counted + 1)
@@ -96,6 +100,10 @@ async function lostCalls(
   const stored = new Set(lines.flatMap(callsIn).map(({ id }) => id));
   return untold.filter(({ use }) => !stored.has(use.tandem.tool_use_id));
 }
+
+/** An interrupt without a name is for the turn that it finds. */
+const isMeant = ({ tandem }: EventOf<"user.interrupt">, messages: readonly EventId[]): boolean =>
+  tandem?.turn_event_id === undefined || messages.some((id) => id === tandem.turn_event_id);
 
 const isStanding = (type: string): boolean => type === "tandem.handover" || type === "session.status_running";
 

@@ -30,8 +30,15 @@ export interface TurnDependencies {
   grade: GradeOutcome;
   /** Why the last writer gave up the session, if this process knows. */
   lastLoss?: string;
-  /** Enqueues a step. The methods of the runner are called within steps, so they never run concurrently. */
+  /**
+   * Enqueues a step. The methods of the runner are called within steps, so they never run concurrently. If a step fails while
+   * a turn is open, the session is given up: the turn could stay open for ever.
+   */
   next: (step: () => Promise<void>) => void;
+  /** Leaves the session to the next writer, which recovers its turn. */
+  giveUp: (error: unknown) => void;
+  /** Enqueues a look at the input queue. */
+  look: () => void;
   /** Takes input from the queue. Called within a step. */
   takeInput: () => Promise<void>;
   /** Whether a message is queued, so that the next turn begins without going idle. */

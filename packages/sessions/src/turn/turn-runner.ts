@@ -28,6 +28,9 @@ import { acceptsMessage, canSteer, isWaiting, type TurnState } from "./turn-stat
 import { RUN_AT_LIMIT, RUN_LOST, RUN_STOPPED } from "../log/open-runs.ts";
 import { RunLimits } from "../workflows/run-limits.ts";
 
+/** Longer than the start and the end of a process and the last checkpoint may take together. */
+const STOP_MS = 180_000;
+
 /**
  * Runs a session's turns: passes messages and answers to Claude, writes the output to the log, and moves the turn from state
  * to state (see `turn-state.ts`). A turn has exactly one end; output after it belongs to the next turn.
@@ -171,6 +174,14 @@ export class TurnRunner {
     this.#machine.apply({ type: "inherit", at: this.#now, messages, quotaWaits });
     await closeInterruptedTurn(interrupted, this.#dependencies, this.#requests);
     if (closes) return;
+    const { lastLoss = "The server or its Claude Code process died in the middle of the turn." } = this.#dependencies;
+    const closed = [...interrupted.running, ...interrupted.cancelled].map(({ use }) => use.id);
+    const recovered = { type: "tandem.recovered" as const, cause: lastLoss, closed };
+    if (interrupted.isStopped) {
+      if (!interrupted.isHandedOver) await writer.write([recovered]);
+      this.#machine.apply({ type: "interrupt" });
+      return this.end(interruptedTurn(), "interrupt");
+    }
     if (isWaiting(this.state)) {
       this.#machine.apply({ type: "suspend" });
       return this.#status.announce();
@@ -181,14 +192,11 @@ export class TurnRunner {
       await writer.write([{ type: "session.status_running" }], { status: "running" });
       return this.#resume();
     }
-    const { lastLoss = "The server or its Claude Code process died in the middle of the turn." } = this.#dependencies;
-    const cause = lastLoss;
-    const closed = [...interrupted.running, ...interrupted.cancelled].map(({ use }) => use.id);
-    await writer.write([{ type: "tandem.recovered", cause, closed }]);
+    await writer.write([recovered]);
     if (settings.recovery === "resume" || interrupted.isUntold) {
       await writer.place(this.#status.running(), { status: "running" });
       await this.#resume();
-    } else await this.end(turnFailure(new RequestError("unavailable", cause)), "crash");
+    } else await this.end(turnFailure(new RequestError("unavailable", lastLoss)), "crash");
   }
 
   /** Leaves the turn open for another worker. */
@@ -239,11 +247,20 @@ export class TurnRunner {
     // An outcome can be active without a turn: after an error, or at a limit.
     if (!turn) return this.ending.endOutcome();
     this.#machine.apply({ type: "interrupt" });
+    this.#watchStop(turn.id);
     if (this.state.type === "grading") return this.end(interruptedTurn(), "interrupt");
     this.#holder.cancelReserve();
     if (this.state.type === "background") return this.#cut("interrupt");
     if (this.#holder.current) await this.#holder.current.interrupt();
     else if (isWaiting(this.state)) await this.end(interruptedTurn(), "interrupt");
+  }
+
+  /** An interrupted turn that does not end in time, whatever the reason is, is left to the next writer, which ends it. */
+  #watchStop(id: number): void {
+    const { settings, giveUp } = this.#dependencies;
+    settings.clock.after(STOP_MS, () => {
+      if (this.#machine.turn?.id === id) giveUp(new Error("The interrupted turn did not end in time."));
+    });
   }
 
   /** False if no call waits for this answer. */
@@ -292,11 +309,11 @@ export class TurnRunner {
   }
 
   async #drive(id: number, prompt: Prompt): Promise<void> {
-    const { next, takeInput } = this.#dependencies;
+    const { next, look } = this.#dependencies;
     try {
       await this.#promptSender.send(id, prompt);
       // Input that arrived meanwhile may steer the turn.
-      next(takeInput);
+      look();
     } catch (error) {
       next(() => this.#onUnsent(id, error, prompt));
     }
