@@ -97,6 +97,12 @@ export async function runCrashTest(options: CrashTestOptions): Promise<CrashTest
   const base = { system, sink, model, prepared, random, work, signal, sessions: options.sessions ?? SESSIONS };
   const calmPatienceMs = options.patienceMs ?? CALM_PATIENCE_MS;
   const calm = await runRound({ ...base, round: 0, faults: [], patienceMs: calmPatienceMs, onFault: () => undefined });
+  signal.throwIfAborted();
+  if (model.replies.length === 0) {
+    throw new TandemError("crash_test_model", `The server sent no request to the scripted model at ${model.url}.`, {
+      fix: "Start it with ANTHROPIC_BASE_URL set to this address. For a server at --url, fix the port with --model-port.",
+    });
+  }
   const turns = calm.settled.filter(({ isSettled }) => isSettled).map(({ waitedMs }) => waitedMs);
   const patienceMs = options.patienceMs ?? patienceAfter(Math.max(...turns, 0));
 

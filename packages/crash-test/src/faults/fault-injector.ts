@@ -210,17 +210,13 @@ export class FaultInjector {
   /** Processes may end by themselves meanwhile. They are started again. */
   async #excused(fault: () => Promise<void>): Promise<boolean> {
     const { system, signal } = this.#settings;
-    system.excuses += 1;
-    try {
-      await fault();
-      for (const process of system.processes) {
-        // A start that met the fault fails only afterwards.
-        while (!signal.aborted && !(await process.waitUntilReady(signal))) {
-          if (process.pid === undefined) process.launch();
-        }
+    using _excuse = system.excuse();
+    await fault();
+    for (const process of system.processes) {
+      // A start that met the fault fails only afterwards.
+      while (!signal.aborted && !(await process.waitUntilReady(signal))) {
+        if (process.pid === undefined) process.launch();
       }
-    } finally {
-      system.excuses -= 1;
     }
     return true;
   }

@@ -1,13 +1,16 @@
 import type { History } from "../history.ts";
 import { answersIn } from "../workload/order-text.ts";
 import type { Invariant } from "./invariant.ts";
-import { finalLog, processFaults, sessionsOf } from "./session-log.ts";
+import { finalLog, firstSeenAt, processFaults, sessionsOf, untilTurnEnd } from "./session-log.ts";
+
+/** A request may be on its way when the interrupt is logged. */
+const ON_ITS_WAY_MS = 10_000;
 
 export const billTrue: Invariant = {
   name: "bill-true",
   promise:
-    "The model is asked once for each step, again only after a fault, and the log has its replies once and unchanged.",
-  check: (history) => [...logged(history), ...asked(history)],
+    "The model is asked once for each step, again only after a fault, not after an interrupt, and the log has its replies once.",
+  check: (history) => [...logged(history), ...asked(history), ...askedAfterInterrupt(history)],
 };
 
 function logged(history: History): { session: string; message: string }[] {
@@ -37,5 +40,18 @@ function asked(history: History): { session: string; message: string }[] {
         ? []
         : [{ session, message: `The model was asked ${count} times for the ${type} of ${key}; ${allowed} expected.` }];
     });
+  });
+}
+
+/** Also after a crash: an interrupt in the log has ended its turn. */
+function askedAfterInterrupt(history: History): { session: string; message: string }[] {
+  return history.orders.flatMap(({ key, session, text }) => {
+    const log = finalLog(history, session);
+    const from = log.findIndex(({ type, json }) => type === "user.message" && json.includes(text));
+    const interrupt = from === -1 ? undefined : untilTurnEnd(log, from).find(({ type }) => type === "user.interrupt");
+    if (!interrupt) return [];
+    const until = firstSeenAt(history, session, interrupt.id) + ON_ITS_WAY_MS;
+    const late = history.replies.filter(({ order, at }) => order === key && at > until);
+    return late.length === 0 ? [] : [{ session, message: `The model was asked for ${key} after its interrupt.` }];
   });
 }

@@ -155,6 +155,11 @@ const FORGED: [invariant: string, what: string, History][] = [
     "a stream delivered an unknown event",
     { ...honest, streams: [{ session: SESSION, ids: ["ghost"] }] },
   ],
+  [
+    "stream-matches-log",
+    "an open stream stayed silent",
+    { ...honest, streams: [{ session: SESSION, ids: [], missed: { id: "end", waitedMs: 60_000 } }] },
+  ],
   ["completed-has-answer", "a completed turn has no answer", historyOf(withEvent("a"))],
   [
     "completed-has-answer",
@@ -187,6 +192,15 @@ const FORGED: [invariant: string, what: string, History][] = [
     "bill-true",
     "the model was asked twice",
     { ...honest, replies: [...honest.replies, { order: "ord-1-1-1", number: 3, type: "answer", at: 6_000 }] },
+  ],
+  [
+    "bill-true",
+    "the model was asked after a crash although the turn had been interrupted",
+    {
+      ...historyOf(withEvent("a", event("stop", "user.interrupt"))),
+      replies: [...honest.replies, { order: "ord-1-1-1", number: 3, type: "answer", at: 30_000 }],
+      faults: [{ ...kill, to: 25_000 }],
+    },
   ],
   [
     "bill-true",

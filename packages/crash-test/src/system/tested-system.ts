@@ -34,6 +34,8 @@ export interface SystemPlan {
   startMs: number;
 }
 
+const EXCUSED_MS = 10_000;
+
 /** The server under test: its processes, and the proxies through which clients reach it. */
 export class TestedSystem implements AsyncDisposable {
   readonly plan: SystemPlan;
@@ -45,7 +47,8 @@ export class TestedSystem implements AsyncDisposable {
   /** Outages since the last call of `takeOutages`. */
   #outages: Outage[] = [];
   /** While greater than zero, a process may end by itself: its disk is full or its database is away. */
-  excuses = 0;
+  #excuses = 0;
+  #excusedUntil = 0;
   #turn = 0;
 
   constructor(plan: SystemPlan, signal: AbortSignal) {
@@ -93,6 +96,17 @@ export class TestedSystem implements AsyncDisposable {
     return false;
   }
 
+  /** Processes may end by themselves until this is disposed, and for a moment longer: a failed start takes its time to end. */
+  excuse(): Disposable {
+    this.#excuses += 1;
+    return {
+      [Symbol.dispose]: () => {
+        this.#excuses -= 1;
+        this.#excusedUntil = Date.now() + EXCUSED_MS;
+      },
+    };
+  }
+
   takeOutages(): Outage[] {
     const outages = this.#outages;
     this.#outages = [];
@@ -127,7 +141,7 @@ export class TestedSystem implements AsyncDisposable {
   /** A supervisor would start it again, too. */
   async #replace(process: TestedProcess, detail: string): Promise<void> {
     if (this.#signal.aborted) return;
-    if (this.excuses === 0) this.#report(process, "ended_by_itself", detail);
+    if (this.#excuses === 0 && Date.now() > this.#excusedUntil) this.#report(process, "ended_by_itself", detail);
     const deadline = Date.now() + this.plan.startMs;
     // Its disk or database may come back only after several tries.
     await new Promise((resolve) => setTimeout(resolve, 200));

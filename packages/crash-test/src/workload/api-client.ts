@@ -1,4 +1,5 @@
 import { readFrames } from "@tandem/client";
+import { TandemError } from "@tandem/protocol";
 import { z } from "zod";
 import type { SeenEvent } from "../history.ts";
 
@@ -49,7 +50,7 @@ export class ApiClient {
   async create(path: string, body: object): Promise<string | undefined> {
     const outcome = await this.request("POST", path, body);
     if (outcome.type === "lost") return undefined;
-    if (!isSuccess(outcome.status)) throw new RefusedRequest(`POST ${path}`, outcome.status, outcome.body);
+    if (!isSuccess(outcome.status)) throw refused(`POST ${path}`, outcome.status, outcome.body);
     return resource.parse(outcome.body).id;
   }
 
@@ -100,12 +101,18 @@ export class ApiClient {
   }
 }
 
-/** The server refused a request of the workload without any fault: it cannot be tested with it. */
-class RefusedRequest extends Error {
-  constructor(request: string, status: number, body: unknown) {
-    super(`The server refused ${request} with ${status}: ${JSON.stringify(body).slice(0, 400)}`);
-  }
-}
+/** The server refused a request of the workload, which no fault explains: it cannot be tested with it. */
+const refused = (request: string, status: number, body: unknown): TandemError =>
+  new TandemError(
+    "crash_test_refused",
+    `The server refused ${request} with ${status}: ${JSON.stringify(body).slice(0, 400)}`,
+    {
+      fix:
+        status === 401 || status === 403
+          ? "Give a key of the server with --api-key env:NAME or file:PATH."
+          : "Leave out work that the server cannot do, with --work.",
+    },
+  );
 
 export const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 

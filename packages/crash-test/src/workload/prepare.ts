@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { TandemError } from "@tandem/protocol";
 import type { OrderKind } from "../history.ts";
 import type { SystemPlan } from "../system/tested-system.ts";
 import type { ApiClient } from "./api-client.ts";
@@ -24,7 +25,9 @@ export async function prepare(
       if (id !== undefined) return id;
       await sleep(AGAIN_MS);
     }
-    throw new Error(`The server did not answer POST ${path}.`);
+    throw new TandemError("crash_test_unreachable", `The server did not answer POST ${path}.`, {
+      fix: "See that it runs and that its address is right.",
+    });
   };
   const toolset = (type: "always_allow" | "always_ask") => ({
     type: "agent_toolset_20260401",
