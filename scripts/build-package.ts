@@ -60,7 +60,7 @@ export async function buildPackage(folder: string, published: PublishedPackage =
       needed.add(name);
       return true;
     },
-    plugins: [besideModules(lib), lazySchemas()],
+    plugins: [besideModules(lib), lazySchemas(), ...(isCommand ? [plainBuiltins()] : [])],
     onLog: (level, log) => {
       if (level === "warn" && !isExpected(log)) throw new Error(log.message);
     },
@@ -126,6 +126,26 @@ function lazySchemas(): Plugin {
       const isOwn = own.some((folder) => importer.startsWith(folder)) && !importer.includes(`${sep}node_modules${sep}`);
       return id === "zod" && isOwn ? join(root, "scripts", "lazy-zod", "zod.ts") : null;
     },
+  };
+}
+
+/**
+ * An `import` of one of Node's modules reads all of its properties, and many are loaded when they are read: that of
+ * `node:http` loads `fetch`, that of `node:process` opens the streams. These statements read only what the code uses.
+ */
+function plainBuiltins(): Plugin {
+  const statement = /^import (?:([\w$]+)(?:, )?)?(?:\{([^}]*)\})? ?from "(node:[\w/]+)";$/gm;
+  return {
+    name: "plain-builtins",
+    renderChunk: (code) =>
+      code.replaceAll(statement, (_, whole: string | undefined, names: string | undefined, builtin: string) => {
+        const found = `globalThis.process.getBuiltinModule("${builtin}")`;
+        const fields = (names ?? "").split(",").map((name) => name.trim().replace(" as ", ": "));
+        return [
+          ...(whole === undefined ? [] : [`const ${whole} = ${found};`]),
+          ...(names === undefined ? [] : [`const { ${fields.filter((name) => name !== "").join(", ")} } = ${found};`]),
+        ].join("\n");
+      }),
   };
 }
 

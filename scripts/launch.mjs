@@ -4,7 +4,8 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { become, findNode24, refuseOldNode, WANTED_MAJOR } from "../apps/cli/bin/node24.mjs";
+import { refuseOldNode, WANTED_MAJOR } from "../apps/cli/bin/node-version.mjs";
+import { become, findNode24 } from "../apps/cli/bin/node24.mjs";
 
 refuseOldNode();
 const root = dirname(dirname(fileURLToPath(import.meta.url)));

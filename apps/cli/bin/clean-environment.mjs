@@ -1,9 +1,10 @@
 // The variables that a process is started with can be read by every process of the same user (/proc/PID/environ, `ps e`),
 // also after they were deleted. A command that hosts agents therefore erases all but plain ones from its initial memory. Where it
 // cannot, it starts again with plain variables only, and reads the others from a descriptor. Plain JavaScript for Node 20, as the launcher.
-import { closeSync, mkdtempSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { builtin } from "./node-version.mjs";
+
+const { closeSync, mkdtempSync, openSync, readFileSync, writeFileSync, writeSync } = await builtin("node:fs");
+const [{ tmpdir }, { join }] = [await builtin("node:os"), await builtin("node:path")];
 
 /** Names the descriptor with the other variables, as JSON. */
 const DESCRIPTOR = "TANDEM_ENVIRONMENT_DESCRIPTOR";

@@ -4,22 +4,10 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { constants, homedir } from "node:os";
 import { dirname, join, parse } from "node:path";
 import { cleanStart, hideVariables } from "./clean-environment.mjs";
+import { currentMajor, WANTED_MAJOR } from "./node-version.mjs";
 
-export const WANTED_MAJOR = 24;
 /** The version that is installed for users of an older Node. Tests use the same one. */
 export const INSTALLED_VERSION = "24.21.0";
-const OLDEST_MAJOR = 20;
-
-export const currentMajor = () => Number(process.versions.node.split(".")[0]);
-
-/** Prevents a syntax error from some dependency. */
-export function refuseOldNode() {
-  if (currentMajor() >= OLDEST_MAJOR) return;
-  console.error(
-    `Tandem needs Node ${OLDEST_MAJOR} or newer to start (it brings Node ${WANTED_MAJOR} itself); this is Node ${process.versions.node}. Install a newer Node from https://nodejs.org and try again.`,
-  );
-  process.exit(1);
-}
 
 const ownFolder = () => join(process.env.TANDEM_HOME || join(homedir(), ".tandem"), "node");
 const binaryIn = (folder) =>

@@ -1,23 +1,12 @@
 #!/usr/bin/env node
-import { mkdirSync, readFileSync } from "node:fs";
-import { homedir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { hideVariables, mayShowCredentials, restoreEnvironment } from "./clean-environment.mjs";
-import {
-  become,
-  becomeClean,
-  currentMajor,
-  findNode24,
-  installNode24,
-  refuseOldNode,
-  WANTED_MAJOR,
-} from "./node24.mjs";
+import { builtin, currentMajor, refuseOldNode, WANTED_MAJOR } from "./node-version.mjs";
 
 /** Commands that host agents, whose commands could look at this process. */
 const HOSTING = new Set(["up", "run", "stdio", "acp"]);
 
 refuseOldNode();
+const { mkdirSync, readFileSync } = await builtin("node:fs");
 // `npx PACKAGE` opens the page at once: on the user's login, or as the demo without one.
 if (process.argv.length === 2 && process.env.npm_command === "exec") process.argv.push("up", "--demo", "if-needed");
 const isClean = restoreEnvironment();
@@ -30,7 +19,8 @@ if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
   await keepCompiledCode();
   await import("../src/main.ts");
 } else {
-  const self = fileURLToPath(import.meta.url);
+  const { become, becomeClean, findNode24, installNode24 } = await import("./node24.mjs");
+  const self = (await builtin("node:url")).fileURLToPath(import.meta.url);
   const node = currentMajor() >= WANTED_MAJOR ? process.execPath : (findNode24(self) ?? installNode24());
   if (!node) {
     console.error(
@@ -44,7 +34,8 @@ if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
 
 /** Halves the time to start. In the user's own folder: code that others could replace must not be run. */
 async function keepCompiledCode() {
-  const { enableCompileCache } = await import("node:module");
+  const { enableCompileCache } = await builtin("node:module");
+  const [{ join }, { homedir }] = [await builtin("node:path"), await builtin("node:os")];
   const folder = join(process.env.TANDEM_HOME || join(homedir(), ".tandem"), "cache");
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
