@@ -84,11 +84,12 @@ test("a session with subagents replays identically, and a changed result of a su
   expect(forked.divergence).toMatchObject({ kind: "model", step: 10 });
 });
 
-test("a session with subagents of Claude Code replays identically without a process", async () => {
+test("a session with subagents of Claude Code replays identically without a process and with real tools", async () => {
   const cassette = await recordSubagents(true);
   expect(stepsOf(cassette.events)).toEqual(cassette.steps);
   expect(new Set(cassette.steps.map(({ thread }) => thread))).toEqual(new Set([undefined, "toolu_a", "toolu_b"]));
   expect((await replayCassette(cassette)).divergence).toBeUndefined();
+  expect((await replayCassette(cassette, { mode: "real_tools" })).divergence).toBeUndefined();
 });
 
 test("a session with an MCP server replays without it, and a changed result is named", async () => {

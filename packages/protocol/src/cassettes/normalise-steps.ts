@@ -46,6 +46,8 @@ export const TEXT_RULES: readonly { name: string; pattern: RegExp; mark: string 
   { name: "time", pattern: /\b\d\d:\d\d:\d\d(?:\.\d+)?\b/g, mark: "<time>" },
   { name: "duration of time", pattern: /\b\d+m\d+\.\d+s\b/g, mark: "<duration>" },
   { name: "duration", pattern: /\b\d+(?:\.\d+)? ?(?:ns|µs|us|ms|s|sec|seconds?|minutes?)\b/g, mark: "<duration>" },
+  { name: "duration of a subagent", pattern: /\bduration_ms: \d+/g, mark: "duration_ms: <duration>" },
+  { name: "id of a subagent", pattern: /\b(agentId: |to: ')[0-9a-z]{8,}\b/g, mark: "$1<id>" },
   { name: "UUID", pattern: /\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b/gi, mark: "<id>" },
   { name: "id of Tandem", pattern: /\b(?:sesn|session|sevt|sthr|agent|env|ckpt)_[0-9A-Za-z]{16,}\b/g, mark: "<id>" },
   { name: "port", pattern: /\b(127\.0\.0\.1|localhost):\d{2,5}\b/g, mark: "$1:<port>" },
