@@ -21,6 +21,7 @@ tests judges what it saw. Needs Linux and root.
   --figures          only measures: turns per second, event lag, cost of a turn, takeover time
   --seed NUMBER      repeats the choices of an earlier run
   --takeover TIME    sessions.takeover of the fleet (default 4s)
+  --pgbouncer        statements go through PgBouncer in transaction mode
   --json             prints the report as JSON
   --logs             prints the log of each session with a violation
   --clean            removes what killed runs have left, and ends
@@ -32,20 +33,32 @@ const CANNOT = 3;
 /** Given to the second process, which runs in the machine \`client\`. */
 const INSIDE = "TANDEM_LAB_ID";
 
-const { values } = parseArgs({
-  options: {
-    faults: { type: "string", default: "20" },
-    only: { type: "string" },
-    checks: { type: "string", default: "" },
-    figures: { type: "boolean", default: false },
-    seed: { type: "string", default: String(Date.now() % 1_000_000) },
-    takeover: { type: "string", default: "4s" },
-    json: { type: "boolean", default: false },
-    logs: { type: "boolean", default: false },
-    clean: { type: "boolean", default: false },
-    help: { type: "boolean", default: false },
-  },
-});
+const readArguments = () =>
+  parseArgs({
+    options: {
+      faults: { type: "string", default: "20" },
+      only: { type: "string" },
+      checks: { type: "string", default: "" },
+      figures: { type: "boolean", default: false },
+      seed: { type: "string", default: String(Date.now() % 1_000_000) },
+      takeover: { type: "string", default: "4s" },
+      pgbouncer: { type: "boolean", default: false },
+      json: { type: "boolean", default: false },
+      logs: { type: "boolean", default: false },
+      clean: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  }).values;
+const values = parsed();
+
+function parsed(): ReturnType<typeof readArguments> {
+  try {
+    return readArguments();
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)} See --help.`);
+    process.exit(2);
+  }
+}
 
 if (values.help) console.log(HELP);
 else if (process.env[INSIDE] !== undefined) {

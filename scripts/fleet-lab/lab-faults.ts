@@ -9,13 +9,19 @@ import { hideClaudeCode } from "./hide-claude-code.ts";
 type Random = Parameters<ExtraFault["inject"]>[0];
 type System = Parameters<ExtraFault["inject"]>[1];
 
-/** The kinds of links, each with all pairs of machines that have one. */
-const LINKS: Readonly<Record<string, { from: readonly MachineName[]; to: readonly MachineName[]; name: string }>> = {
-  "server-database": { from: SERVERS, to: ["postgres"], name: "a server and the database" },
-  "worker-database": { from: WORKERS, to: ["postgres"], name: "a worker and the database" },
+interface LinkKind {
+  from: readonly MachineName[];
+  to: readonly MachineName[];
+  name: string;
+}
+
+/** The kinds of links, each with all pairs of machines that have one. PgBouncer passes statements, Postgres notifications. */
+const linkKinds = (databases: readonly MachineName[]): Readonly<Record<string, LinkKind>> => ({
+  "server-database": { from: SERVERS, to: databases, name: "a server and the database" },
+  "worker-database": { from: WORKERS, to: databases, name: "a worker and the database" },
   "server-worker": { from: SERVERS, to: WORKERS, name: "a server and a worker" },
   "client-server": { from: ["haproxy"], to: SERVERS, name: "HAProxy and a server" },
-};
+});
 
 const LATENCY_MS = 5_000;
 const LOST_SHARE = 0.3;
@@ -31,7 +37,7 @@ const POLL_MS = 100;
 /** Faults of machines and links, in addition to those of the crash tests. */
 export function labFaults(lab: Lab, network: LabNetwork, links: LabLinks, noDelay: string | undefined): ExtraFault[] {
   return [
-    ...Object.keys(LINKS).flatMap((kind) => linkFaults(kind, links, noDelay)),
+    ...Object.entries(linkKinds(lab.databases)).flatMap(([kind, of]) => linkFaults(kind, of, links, noDelay)),
     clockSkew(lab),
     crashOfMachine(network),
     drain(lab),
@@ -42,8 +48,12 @@ export function labFaults(lab: Lab, network: LabNetwork, links: LabLinks, noDela
   ];
 }
 
-function linkFaults(kind: string, links: LabLinks, noDelay: string | undefined): ExtraFault[] {
-  const { from, to, name } = LINKS[kind]!;
+function linkFaults(
+  kind: string,
+  { from, to, name }: LinkKind,
+  links: LabLinks,
+  noDelay: string | undefined,
+): ExtraFault[] {
   const pick = (random: Random): Link => ({ from: one(random, from), to: one(random, to) });
   const back = ({ from: a, to: b }: Link): Link => ({ from: b, to: a, isOneWay: true });
   const during = async (random: Random, most: number, begin: (link: Link) => Promise<AsyncDisposable>) => {

@@ -16,6 +16,7 @@ import { seedModels } from "../../apps/cli/src/testing/seed-models.ts";
 import { TANDEM } from "../../apps/cli/src/testing/run-tandem.ts";
 import { type MachineName, SERVERS, uidOf, VOLUME_WORKERS, WORKERS } from "./lab-machines.ts";
 import type { LabNetwork } from "./lab-network.ts";
+import { startLabPgBouncer } from "./lab-pgbouncer.ts";
 import { startLabPostgres } from "./lab-postgres.ts";
 import { machineCommand } from "./machine-command.ts";
 import { startService } from "./lab-service.ts";
@@ -33,11 +34,15 @@ export interface LabSettings {
   /** How long a lease lasts: `sessions.takeover`. */
   takeover: string;
   workers: number;
+  /** Whether statements go through PgBouncer in transaction mode. */
+  hasPgBouncer: boolean;
 }
 
 export interface Lab {
   plan: SystemPlan;
   database: Awaited<ReturnType<typeof startLabPostgres>>;
+  /** The machines that processes connect to as their database. */
+  databases: readonly MachineName[];
   clocks: ReadonlyMap<MachineName, ClockStep>;
   disks: ReadonlyMap<MachineName, SmallDisk | string>;
   /** Its sessions can move between the workers that mount the volume. */
@@ -54,6 +59,7 @@ export async function createLab(
   await chmod(stage.folder, 0o755);
   await chmod(join(stage.folder, "effects"), 0o777);
   const database = parts.use(await startLabPostgres(network));
+  const pgbouncer = settings.hasPgBouncer ? parts.use(await startLabPgBouncer(network)) : undefined;
   parts.use(await startService(network, "haproxy", ["/usr/sbin/haproxy", "-db", "-f", HAPROXY_FILE]));
   // Beside the folder of the run, which is removed before these disks are unmounted.
   const machines = `${stage.folder}-machines`;
@@ -68,7 +74,8 @@ export async function createLab(
   const variablesOf = (machine: MachineName): Record<string, string> => ({
     ...clocks.get(machine)?.variables,
     ...homeVariables(local, stage),
-    TEST_DATABASE: database.url,
+    TEST_DATABASE: pgbouncer?.pooled(database.url) ?? database.url,
+    TEST_DIRECT: database.url,
   });
 
   const member = async (machine: MachineName, role: ProcessPlan["role"], args: readonly string[]) => {
@@ -113,6 +120,7 @@ export async function createLab(
   };
   return {
     database,
+    databases: settings.hasPgBouncer ? ["postgres", "pgbouncer"] : ["postgres"],
     clocks,
     disks,
     volumeEnvironment,
@@ -134,15 +142,16 @@ async function writeTemplate(
   stage: LabFolder,
   local: string,
   volume: string,
-  { takeover }: LabSettings,
+  { takeover, hasPgBouncer }: LabSettings,
 ): Promise<string> {
   const project = join(local, "project");
   for (const folder of ["project", "home", "tmp"]) await mkdir(join(local, folder));
   const llm = `llm:\n  claudeCode: { auth: api_key, apiKey: "env:SESSION_KEY", baseUrl: "${stage.modelUrl}" }\n`;
   const server = `server: { host: "0.0.0.0", trustedProxy: true, allowedHosts: [haproxy, server-1, server-2] }\n`;
-  const sessions = `sessions: { takeover: ${takeover}, idle: 5s, recovery: resume, roots: ["${local}", "${volume}"] }\n`;
+  const sessions = `sessions: { takeover: ${takeover}, idle: 5s, recovery: resume, roots: ["${project}", "${volume}"] }\n`;
   // In the sandbox, tools would not reach the observer.
-  const text = `${llm}storage: { url: "env:TEST_DATABASE" }\n${server}${sessions}sandbox: { mode: off }\n`;
+  const direct = hasPgBouncer ? `, directUrl: "env:TEST_DIRECT"` : "";
+  const text = `${llm}storage: { url: "env:TEST_DATABASE"${direct}, key: "env:STORE_KEY" }\n${server}${sessions}sandbox: { mode: off }\n`;
   await writeFile(join(project, "tandem.yaml"), text);
   const variables = homeVariables(local, stage);
   await run(process.execPath, [TANDEM, "trust"], { cwd: project, env: variables });
@@ -158,6 +167,8 @@ const homeVariables = (local: string, stage: LabFolder): Record<string, string> 
   TMPDIR: join(local, "tmp"),
   LANG: "C.UTF-8",
   SESSION_KEY: "sk-ant-made-up",
+  // Secrets of webhooks: every process needs the same key.
+  STORE_KEY: Buffer.alloc(32, "lab").toString("base64"),
 });
 
 /** A process answers before others can see it. */

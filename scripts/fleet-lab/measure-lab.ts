@@ -3,6 +3,7 @@ import { slowly, text, type ModelRequest } from "@tandem/rehearsal";
 import { FleetClients } from "../../bench/fleet/fleet-clients.ts";
 import { costsBetween, costsSoFar, countStatements } from "../../bench/fleet/postgres-costs.ts";
 import type { LabNetwork } from "./lab-network.ts";
+import type { LabSettings } from "./lab-system.ts";
 import { SERVERS, WORKERS } from "./lab-machines.ts";
 import { measureTakeovers, type TakeoverFigures } from "./measure-takeovers.ts";
 import { openStage } from "./open-stage.ts";
@@ -27,22 +28,23 @@ export interface LabFigures {
 
 const MODEL_MS = 1_000;
 const SESSIONS_PER_WORKER = 4;
-const SECONDS = 20;
-const IDLE_SECONDS = 10;
+const SECONDS = 15;
+const IDLE_SECONDS = 8;
 
-export async function measureLab(network: LabNetwork, signal: AbortSignal, takeover: string): Promise<LabFigures> {
+export async function measureLab(network: LabNetwork, signal: AbortSignal, settings: LabSettings): Promise<LabFigures> {
   const turns: TurnFigures[] = [];
   for (let workers = 1; workers <= WORKERS.length; workers += 1) {
     console.error(`Measuring turns with ${workers} of ${WORKERS.length} workers …`);
-    turns.push(await measureTurns(network, workers, signal));
+    turns.push(await measureTurns(network, { ...settings, workers }, signal));
   }
   console.error("Measuring takeovers …");
-  return { turns, takeover: await measureTakeovers(network, signal, takeover) };
+  return { turns, takeover: await measureTakeovers(network, signal, settings) };
 }
 
-async function measureTurns(network: LabNetwork, workers: number, signal: AbortSignal): Promise<TurnFigures> {
+async function measureTurns(network: LabNetwork, settings: LabSettings, signal: AbortSignal): Promise<TurnFigures> {
+  const { workers } = settings;
   const script = (_request: ModelRequest) => slowly(text("One word follows another."), { firstByteMs: MODEL_MS });
-  await using stage = await openStage(network, { takeover: "10s", workers }, { script, signal });
+  await using stage = await openStage(network, settings, { script, signal });
   const { database, plan } = stage.lab;
   await countStatements(database.postgres, database.socketUrl);
   for (const process of stage.system.processes) await stage.system.ready(process);

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import Anthropic from "@anthropic-ai/sdk";
 import { slowly, text, type ModelRequest } from "@tandem/rehearsal";
 import type { LabNetwork } from "./lab-network.ts";
-import { VOLUME_WORKERS, WORKERS } from "./lab-machines.ts";
+import type { LabSettings } from "./lab-system.ts";
+import { VOLUME_WORKERS } from "./lab-machines.ts";
 import { openStage } from "./open-stage.ts";
 
 export interface TakeoverFigures {
@@ -14,7 +15,7 @@ export interface TakeoverFigures {
   mostMs: number;
 }
 
-const ROUNDS = 5;
+const ROUNDS = 4;
 const SESSIONS = 4;
 const TOKEN_MS = 3_000;
 const PATIENCE_MS = 60_000;
@@ -26,7 +27,7 @@ const PATIENCE_MS = 60_000;
 export async function measureTakeovers(
   network: LabNetwork,
   signal: AbortSignal,
-  lease: string,
+  settings: LabSettings,
 ): Promise<TakeoverFigures> {
   const asked = new Map<string, number[]>();
   const script = (request: ModelRequest) => {
@@ -36,7 +37,7 @@ export async function measureTakeovers(
     if (name !== undefined && request.tools.length > 0) asked.set(name, [...(asked.get(name) ?? []), Date.now()]);
     return slowly(text("One word follows another."), { tokenMs: TOKEN_MS });
   };
-  await using stage = await openStage(network, { takeover: lease, workers: WORKERS.length }, { script, signal });
+  await using stage = await openStage(network, settings, { script, signal });
   const { system, lab } = stage;
   const client = new Anthropic({ baseURL: lab.plan.url!, apiKey: lab.plan.apiKey(), maxRetries: 4 });
   const agent = await client.beta.agents.create({ name: "lab", model: "claude-sonnet-5-5" });
@@ -67,7 +68,13 @@ export async function measureTakeovers(
   }
   const sorted = times.toSorted((a, b) => a - b);
   const quantile = (share: number): number => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
-  return { lease, count: sorted.length, p50Ms: quantile(0.5), p95Ms: quantile(0.95), mostMs: quantile(1) };
+  return {
+    lease: settings.takeover,
+    count: sorted.length,
+    p50Ms: quantile(0.5),
+    p95Ms: quantile(0.95),
+    mostMs: quantile(1),
+  };
 }
 
 async function until(isDone: () => boolean): Promise<void> {

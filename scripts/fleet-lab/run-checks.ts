@@ -4,8 +4,8 @@ import { doneOnce } from "./checks/done-once.ts";
 import type { LabCheck } from "./checks/lab-check.ts";
 import { workerPlaces } from "./checks/worker-places.ts";
 import { LabLinks } from "./lab-links.ts";
-import { WORKERS } from "./lab-machines.ts";
 import type { LabNetwork } from "./lab-network.ts";
+import type { LabSettings } from "./lab-system.ts";
 import { openStage } from "./open-stage.ts";
 
 export interface CheckResult {
@@ -20,9 +20,10 @@ const CHECKS: readonly LabCheck[] = [...anyServer, ...workerPlaces, ...doneOnce]
 /** Runs the checks that match, one after another, in one lab. */
 export async function runChecks(
   network: LabNetwork,
-  { takeover, signal, pattern }: { takeover: string; signal: AbortSignal; pattern: RegExp },
+  settings: LabSettings,
+  { signal, pattern }: { signal: AbortSignal; pattern: RegExp },
 ): Promise<CheckResult[]> {
-  await using stage = await openStage(network, { takeover, workers: WORKERS.length }, { script: answer, signal });
+  await using stage = await openStage(network, settings, { script: answer, signal });
   const context = { stage, network, links: new LabLinks(network) };
   const results: CheckResult[] = [];
   for (const check of CHECKS.filter(({ name }) => pattern.test(name))) {

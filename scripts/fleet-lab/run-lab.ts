@@ -1,3 +1,4 @@
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type CrashTestReport, renderText, runCrashTest } from "@tandem/crash-test";
 import { buildPackage } from "../build-package.ts";
@@ -5,6 +6,8 @@ import { labFaults } from "./lab-faults.ts";
 import { LabLinks, whyNoDelay } from "./lab-links.ts";
 import { addressOf, WORKERS } from "./lab-machines.ts";
 import type { LabNetwork } from "./lab-network.ts";
+import type { LabSettings } from "./lab-system.ts";
+import { SessionTwins } from "./session-twins.ts";
 
 export interface LabOptions {
   faults: string;
@@ -13,6 +16,7 @@ export interface LabOptions {
   figures: boolean;
   seed: string;
   takeover: string;
+  pgbouncer: boolean;
   json: boolean;
   logs: boolean;
 }
@@ -33,14 +37,14 @@ export async function runLab(network: LabNetwork, options: LabOptions): Promise<
     process.env["TANDEM_TEST_COMMAND"] = join(BUILT, "bin", "tandem.mjs");
   }
   try {
-    const { takeover } = options;
+    const settings = settingsOf(options);
     // Loaded here, because they read the variable above.
     const { measureLab } = await import("./measure-lab.ts");
     const { runChecks } = await import("./run-checks.ts");
-    const figures = options.figures ? await measureLab(network, signal, takeover) : undefined;
+    const figures = options.figures ? await measureLab(network, signal, settings) : undefined;
     const pattern = new RegExp(options.checks);
     const hasChecks = options.checks !== "none" && !options.figures;
-    const checks = hasChecks ? await runChecks(network, { takeover, signal, pattern }) : [];
+    const checks = hasChecks ? await runChecks(network, settings, { signal, pattern }) : [];
     const report =
       Number(options.faults) > 0 && !options.figures ? await injectFaults(network, options, signal) : undefined;
     if (options.json) console.log(JSON.stringify({ figures, checks, report }, null, 2));
@@ -57,13 +61,20 @@ export async function runLab(network: LabNetwork, options: LabOptions): Promise<
   }
 }
 
+const settingsOf = ({ takeover, pgbouncer }: LabOptions): LabSettings => ({
+  takeover,
+  workers: WORKERS.length,
+  hasPgBouncer: pgbouncer,
+});
+
 async function injectFaults(network: LabNetwork, options: LabOptions, signal: AbortSignal): Promise<CrashTestReport> {
   const { createLab } = await import("./lab-system.ts");
   await using parts = new AsyncDisposableStack();
-  return await runCrashTest({
+  using twins = new SessionTwins(tmpdir());
+  const report = await runCrashTest({
     name: "Tandem, a fleet on several machines",
     createSystem: async (stage) => {
-      const lab = await createLab(network, stage, parts, { takeover: options.takeover, workers: WORKERS.length });
+      const lab = await createLab(network, stage, parts, settingsOf(options));
       return { ...lab.plan, extraFaults: labFaults(lab, network, new LabLinks(network), await whyNoDelay()) };
     },
     faults: Number(options.faults),
@@ -75,6 +86,11 @@ async function injectFaults(network: LabNetwork, options: LabOptions, signal: Ab
       console.error(`${done} of ${total} faults, ${violations} violations (${last})`);
     },
   });
+  for (const [session, where] of twins.found) {
+    const message = `The conversation ${session} ran on two machines at the same time: ${where}.`;
+    report.violations.push({ invariant: "one-process", message, round: -1 });
+  }
+  return report;
 }
 
 function printLogs(report: CrashTestReport | undefined): void {
