@@ -35,7 +35,9 @@ export async function measureLab(network: LabNetwork, signal: AbortSignal, setti
   const turns: TurnFigures[] = [];
   for (let workers = 1; workers <= WORKERS.length; workers += 1) {
     console.error(`Measuring turns with ${workers} of ${WORKERS.length} workers …`);
-    turns.push(await measureTurns(network, { ...settings, workers }, signal));
+    const figures = await measureTurns(network, { ...settings, workers }, signal);
+    console.error(JSON.stringify(figures));
+    turns.push(figures);
   }
   console.error("Measuring takeovers …");
   return { turns, takeover: await measureTakeovers(network, signal, settings) };

@@ -18,7 +18,8 @@ export interface TakeoverFigures {
 const ROUNDS = 4;
 const SESSIONS = 4;
 const TOKEN_MS = 3_000;
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
+const SETTLE_MS = 25_000;
 
 /**
  * Kills the machine of one worker while its sessions wait for the model, again and again, and measures until the model gets the
@@ -40,7 +41,12 @@ export async function measureTakeovers(
   await using stage = await openStage(network, settings, { script, signal });
   const { system, lab } = stage;
   const client = new Anthropic({ baseURL: lab.plan.url!, apiKey: lab.plan.apiKey(), maxRetries: 4 });
-  const agent = await client.beta.agents.create({ name: "lab", model: "claude-sonnet-5-5" });
+  const agent = await client.beta.agents.create({
+    name: "lab",
+    model: "claude-sonnet-5-5",
+    // Side requests, such as for a title, have no tools.
+    tools: [{ type: "agent_toolset_20260401" }],
+  });
   const environment = await client.beta.environments.create(lab.volumeEnvironment);
   const times: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -58,7 +64,7 @@ export async function measureTakeovers(
     await network.killAll(machine);
     await process?.kill();
     // Not all sessions were on this machine; the others send no request again.
-    await sleep(PATIENCE_MS / 2);
+    await sleep(SETTLE_MS);
     for (const name of names) {
       const again = asked.get(name)?.[before.get(name) ?? 0];
       if (again !== undefined) times.push(again - killedAt);
