@@ -33,7 +33,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 };
 
 /** Folders and top-level files of these packages form layers: none imports one that imports it in turn. */
-const LAYERED = ["sessions", "server", "cli", "web", "claude-code", "policy", "runtime", "sandbox", "workspace"];
+const LAYERED =
+  "sessions server cli web claude-code client connectors policy queue rehearsal runtime sandbox workspace".split(" ");
 const MAX_FILES = 25;
 
 /** Libraries that only one package may import: all others use its API. */

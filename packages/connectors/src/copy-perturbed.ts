@@ -1,7 +1,8 @@
 import { statSync } from "node:fs";
 import { ConnectionError } from "./connection-error.ts";
 import type { TableName, Value } from "./connection.ts";
-import type { DatabaseLocation } from "./open-connection.ts";
+import type { DatabaseLocation } from "./connection-location.ts";
+import type { CopyStatement } from "./copy-statement.ts";
 
 /** A change of every n-th row of a table, counted in the order of the rows in the file. */
 interface RowChange {
@@ -25,12 +26,6 @@ export interface PerturbedCopy {
   target: string;
   changes: readonly RowChange[];
   references: readonly RowReference[];
-}
-
-/** A statement with its parameters; both engines take `?`. */
-export interface CopyStatement {
-  sql: string;
-  parameters: readonly Value[];
 }
 
 /** A copy takes time and disk. */

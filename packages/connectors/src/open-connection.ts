@@ -1,23 +1,8 @@
 import { createRequire } from "node:module";
 import manifest from "../package.json" with { type: "json" };
 import { ConnectionError } from "./connection-error.ts";
+import type { DatabaseLocation } from "./connection-location.ts";
 import type { Connection } from "./connection.ts";
-
-/**
- * Location of a database. Passwords are plain values, resolved by the owner of the config; they appear in no message.
- */
-export type DatabaseLocation =
-  | { driver: "sqlite"; path: string }
-  | { driver: "duckdb"; path: string }
-  | ({ driver: "postgres" } & ServerLocation)
-  | ({ driver: "mysql" } & ServerLocation);
-
-export interface ServerLocation {
-  url: string;
-  schemas?: readonly string[];
-  /** Returns the current URL; called when the server rejects the password. */
-  renew?: () => Promise<string>;
-}
 
 /** No other process can write to a DuckDB file while it is open, so close it quickly. */
 const DUCKDB_IDLE_MS = 1_000;

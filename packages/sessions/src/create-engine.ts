@@ -48,7 +48,7 @@ import { MountsHook } from "./mounts/mounts-hook.ts";
 import { createRepositoryMounts } from "./mounts/create-repository-mounts.ts";
 import { SessionMounts } from "./mounts/session-mounts.ts";
 import { TurnQuota } from "./quotas/turn-quota.ts";
-import { openCommandSandbox } from "./sandbox/program-sandbox.ts";
+import { openCommandSandbox } from "./sandbox/command-sandbox.ts";
 import { prunePackages } from "./sandbox/environment-packages.ts";
 import { sweepSocketFolders } from "./sandbox/socket-folder.ts";
 import { hostAccount } from "@tandem/policy";

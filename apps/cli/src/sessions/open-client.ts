@@ -6,16 +6,7 @@ import { createServerClient } from "./server-client.ts";
 import { isWithin } from "./find-session.ts";
 import { ServerConnection } from "./server-connection.ts";
 import { noteLine, styleFor } from "../terminal.ts";
-import type { SessionsClient } from "./sessions-client.ts";
-
-export interface ClientOptions {
-  /** The command name, shown when another process finds a session locked. */
-  command: string;
-  /** The session's folder. A server that may not work there is not used. */
-  folder?: string;
-  /** Whether the engine needs to run turns, if it is in this process. */
-  runs?: boolean;
-}
+import type { ClientOptions, SessionsClient } from "./sessions-client.ts";
 
 /**
  * Connects to the running server if it uses our database or is the demo, else opens an engine in this process on the same

@@ -4,8 +4,7 @@ import { contextServers, serveContext } from "@tandem/tandem/context";
 import { commandStore, createProjectEngine } from "@tandem/tandem/engine";
 import type { Invocation } from "../invocation.ts";
 import { createLocalClient } from "./local-client.ts";
-import type { ClientOptions } from "./open-client.ts";
-import type { SessionsClient } from "./sessions-client.ts";
+import type { ClientOptions, SessionsClient } from "./sessions-client.ts";
 
 /** Short, because the command has already waited for its turns or wants to cut them. */
 const STOP_MS = 3_000;

@@ -4,6 +4,15 @@ import type { Engine } from "@tandem/sessions";
 /** An event of a session, or a preview of one that is still being produced. */
 export type LiveItem = { type: "event"; event: SessionEvent } | { type: "delta"; delta: Delta };
 
+export interface ClientOptions {
+  /** The command name, shown when another process finds a session locked. */
+  command: string;
+  /** The session's folder. A server that may not work there is not used. */
+  folder?: string;
+  /** Whether the engine needs to run turns, if it is in this process. */
+  runs?: boolean;
+}
+
 /** Agents and sessions of the running server or of an engine in this process. Errors are a `RequestError` in both cases. */
 export interface SessionsClient extends AsyncDisposable {
   /** Undefined for an engine in this process. */

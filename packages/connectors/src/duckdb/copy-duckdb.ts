@@ -1,6 +1,6 @@
 import { DuckDBInstance } from "@duckdb/node-api";
 import { z } from "zod";
-import type { CopyStatement } from "../copy-perturbed.ts";
+import type { CopyStatement } from "../copy-statement.ts";
 
 const names = z.array(z.array(z.string()));
 

@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import type { CopyStatement } from "../copy-perturbed.ts";
+import type { CopyStatement } from "../copy-statement.ts";
 
 /** `VACUUM INTO` copies a consistent state, including changes that are still in the write-ahead log. */
 export async function copyFile(path: string, target: string, statements: readonly CopyStatement[]): Promise<void> {

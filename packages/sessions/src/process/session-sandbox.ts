@@ -21,7 +21,7 @@ import type { SessionRow } from "@tandem/storage";
 import { removeTree } from "@tandem/workspace";
 import type { GatewayWatch } from "../budgets/side-requests.ts";
 import type { ProcessSettings } from "./process-settings.ts";
-import type { MountedPackages } from "../sandbox/environment-packages.ts";
+import type { MountedPackages } from "../sandbox/program-sandbox.ts";
 import { giveFolder } from "../sandbox/give-folder.ts";
 import { exposePorts, NO_NETWORK, openNetwork } from "../sandbox/sandbox-network.ts";
 import { sandboxFolder } from "../sandbox/sandbox-folder.ts";

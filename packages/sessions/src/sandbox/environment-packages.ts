@@ -3,10 +3,14 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, realpath, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { RequestError } from "@tandem/protocol";
-import type { Mount } from "@tandem/sandbox";
 import { runShell } from "./run-shell.ts";
 import { serverHomes } from "./sandbox-folder.ts";
-import { openProgramSandbox, type ProgramSession, type SandboxedSettings } from "./program-sandbox.ts";
+import {
+  openProgramSandbox,
+  type MountedPackages,
+  type ProgramSession,
+  type SandboxedSettings,
+} from "./program-sandbox.ts";
 
 const INSIDE = "/opt/tandem-packages";
 const INSTALL_MS = 10 * 60_000;
@@ -15,12 +19,6 @@ const UNFINISHED = "unfinished-";
 const REGISTRY = "registry.npmjs.org";
 /** Words, not code: the names are positional parameters. */
 const INSTALL = 'npm install --no-audit --no-fund --no-update-notifier --loglevel=error -- "$@"';
-
-/** Installed packages as a sandbox sees them. */
-export interface MountedPackages {
-  mounts: Mount[];
-  variables: Record<string, string>;
-}
 
 const packagesFolder = (stateFolder: string): string => join(stateFolder, "packages");
 

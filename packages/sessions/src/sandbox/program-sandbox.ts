@@ -1,12 +1,10 @@
 import { mkdir } from "node:fs/promises";
 import { homedir } from "node:os";
-import { join } from "node:path";
 import type { HostFilter, HostMount, Mount, SandboxPlan } from "@tandem/sandbox";
 import type { SessionEventBody } from "@tandem/protocol";
 import { giveFolder } from "./give-folder.ts";
 import type { HostSettings } from "../host/host-settings.ts";
 import type { SessionHosts, SessionNetworking } from "./host-grants.ts";
-import { sandboxFolder } from "./sandbox-folder.ts";
 import { sandboxFor } from "./sandbox.ts";
 import type { SandboxSettings } from "./sandbox-settings.ts";
 
@@ -24,6 +22,12 @@ export interface ProgramSession {
   id: string;
   folder: string;
   environmentId: string;
+}
+
+/** Installed packages as a sandbox sees them. */
+export interface MountedPackages {
+  mounts: Mount[];
+  variables: Record<string, string>;
 }
 
 /** The sandbox of one program that is not Claude Code. It never has the socket of the model's API. */
@@ -49,7 +53,7 @@ export async function openProgramSandbox(
     isAllowed: (networking: SessionNetworking | undefined) => Promise<HostFilter>;
     network?: Pick<SandboxSettings, "credentials" | "services" | "sshAgent">;
     /** Mounts the packages of the session's environment. */
-    hasPackages?: boolean;
+    mountPackages?: (names: readonly string[]) => Promise<MountedPackages>;
     write: (events: SessionEventBody[]) => void;
   },
 ): Promise<ProgramSandbox | undefined> {
@@ -83,8 +87,7 @@ export async function openProgramSandbox(
     choice.wall.socat === undefined
       ? NO_NETWORK
       : await openNetwork(sockets.path, { hostVariables, sandbox }, opened, rules);
-  const names = program.hasPackages ? (granted?.packages ?? []) : [];
-  const packages = await (await import("./environment-packages.ts")).mountPackages(row, settings, names);
+  const packages = await program.mountPackages?.(granted?.packages ?? []);
   const mounts = sessionMounts({
     folder: program.folder,
     home: home.at,
@@ -96,33 +99,16 @@ export async function openProgramSandbox(
   });
   const plan: SandboxPlan = {
     home,
-    mounts: [...mounts, ...(program.last ?? []), ...packages.mounts, ...network.mounts],
+    mounts: [...mounts, ...(program.last ?? []), ...(packages?.mounts ?? []), ...network.mounts],
     sockets: network.sockets,
     relays: network.relays,
     limits: { processes: PROCESSES, ...settings.sandbox?.limits, tmpMb: TMP_MB },
     ...(user && { user }),
   };
   if (user) letUserReach({ user, base: stateFolder, owned: [home.from], given: [], read: [] });
-  const variables = { HOME: home.at, TMPDIR: "/tmp", ...packages.variables, ...network.variables };
+  const variables = { HOME: home.at, TMPDIR: "/tmp", ...packages?.variables, ...network.variables };
   const owned = opened.move();
   return { plan, variables, [Symbol.asyncDispose]: () => owned.disposeAsync() };
-}
-
-/** The sandbox of a session's own programs besides Claude Code: people's commands and graders. */
-export async function openCommandSandbox(
-  row: ProgramSession,
-  settings: SandboxedSettings,
-  write: (events: SessionEventBody[]) => void = () => {},
-): Promise<ProgramSandbox | undefined> {
-  return openProgramSandbox(row, settings, {
-    home: join(sandboxFolder(settings.stateFolder, row.id), "home"),
-    folder: row.folder,
-    extra: asMounts(settings.sandbox?.mounts ?? []),
-    isAllowed: async (networking) => (await import("./session-hosts.ts")).sessionHosts(row, settings, networking),
-    network: settings.sandbox ?? {},
-    hasPackages: true,
-    write,
-  });
 }
 
 export const asMounts = (mounts: readonly { path: string; write: boolean }[]): HostMount[] =>

@@ -1,6 +1,7 @@
 import type { Store } from "@tandem/storage";
 import type { Audit } from "../audit/audit.ts";
-import { openCommandSandbox, type SandboxedSettings } from "../sandbox/program-sandbox.ts";
+import { openCommandSandbox } from "../sandbox/command-sandbox.ts";
+import type { SandboxedSettings } from "../sandbox/program-sandbox.ts";
 import { WorktreeService } from "./worktree-service.ts";
 import { DEFAULT_WORKTREES, WorktreeMaker, type WorktreeSettings } from "./worktree-maker.ts";
 import type { Worktrees } from "./worktrees.ts";
