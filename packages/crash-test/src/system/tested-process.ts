@@ -51,6 +51,10 @@ export class TestedProcess {
     return this.#words.slice(-LAST_WORDS);
   }
 
+  get #lastLine(): string {
+    return this.words.trim().split("\n").at(-1) ?? "";
+  }
+
   get url(): string {
     return `http://127.0.0.1:${this.plan.port}`;
   }
@@ -75,7 +79,7 @@ export class TestedProcess {
     child.once("exit", (code, signal) => {
       if (this.#child !== child) return;
       this.isReady = false;
-      if (this.#isWanted) this.onUnwantedExit(`${code ?? signal}: ${this.words.trim().slice(-500)}`);
+      if (this.#isWanted) this.onUnwantedExit(`${code ?? signal}: ${this.#lastLine}`);
     });
   }
 
