@@ -1,11 +1,12 @@
 import { startRehearsal, type Script } from "@tandem/rehearsal";
-import { startPostgres } from "@tandem/storage/testing";
+import { queryPostgres, startPostgres } from "@tandem/storage/testing";
 import { cp, mkdir } from "node:fs/promises";
 import type { RunOptions } from "../../testing/run-tandem.ts";
 import { scratchMachine } from "../../testing/run-tandem.ts";
 import { seedModels } from "../../testing/seed-models.ts";
 import { openUp, startUp, type RunningUp, type UpProcess } from "../../testing/session-machine.ts";
 
+const WITH_NEXT_MIGRATION = new URL("with-next-migration.mjs", import.meta.url).href;
 const UP = ["up", "--json", "--port", "0"];
 
 /** A machine with a Postgres and several `tandem up` members, each with its own home and state folder. */
@@ -63,6 +64,14 @@ export async function fleetMachine(settings = "", { hasJobModel = false } = {}) 
     async upProcess(...args: string[]): Promise<UpProcess> {
       return track(await startUp(machine.start([...UP, ...args], await place())));
     },
+    /** The same for a program that knows one more migration, and so stands for the next release. */
+    async upNextRelease(...args: string[]): Promise<UpProcess> {
+      const { env } = await place();
+      const options = { env: { ...env, NODE_OPTIONS: `--import=${WITH_NEXT_MIGRATION}` } };
+      return track(await startUp(machine.start([...UP, ...args], options)));
+    },
+    /** Reads the database directly. */
+    query: (statement: string) => queryPostgres(database, statement),
     async [Symbol.asyncDispose]() {
       await Promise.all(running.map((up) => up[Symbol.asyncDispose]()));
       await owned.disposeAsync();
