@@ -1,7 +1,7 @@
 import { type Candidate, mostUrgent, nextOf } from "../most-urgent.ts";
 import type { QueueOptions, Run, Working, WorkOptions } from "../run-queue.ts";
 import type { QueueDatabase } from "./queue-database.ts";
-import { beat, findRunnable, giveBack, LOCK_TAKING, take, type TakenRow } from "./queue-statements.ts";
+import { beat, findRunnable, giveBack, take, type TakenRow } from "./queue-statements.ts";
 
 /** Poll interval for the end of a backoff, which sends no notification. */
 const POLL_MS = 1_000;
@@ -130,22 +130,28 @@ export class PostgresWorker implements Working {
     try {
       do {
         this.#again = false;
-        let mayHaveMore = true;
-        while (mayHaveMore && this.#hasRoom()) mayHaveMore = await this.#takeSome();
+        if (!(await this.#findsSome())) continue;
+        while (this.#hasRoom() && (await this.#takeSome())) {
+          // As many as it wanted: there may be more.
+        }
       } while (this.#again);
     } catch (error) {
       this.#parts.trouble(error);
     }
   }
 
-  /** Looks without the lock first, so that idle workers never wait for it. Returns whether there may be more. */
+  /** Without the lock, so that idle workers never wait for it. */
+  async #findsSome(): Promise<boolean> {
+    if (!this.#hasRoom()) return false;
+    const seen = await this.#parts.database.query(this.#find(1));
+    return mostUrgent(this.#candidates(seen), this.#parts.options.limitOf) !== undefined;
+  }
+
+  /** Returns whether there may be more. */
   async #takeSome(): Promise<boolean> {
     const { database, options } = this.#parts;
-    const seen = await database.query(this.#find(1));
-    if (!mostUrgent(this.#candidates(seen), options.limitOf)) return false;
     const room = Math.ceil((this.#options.capacity() - this.#underWay.size) * SHARE);
-    const taken = await database.transaction(async (execute) => {
-      await execute(LOCK_TAKING);
+    const taken = await database.take(async (execute) => {
       const chosen = nextOf(this.#candidates(await execute(this.#find(room))), room, options.limitOf);
       return chosen.length > 0 ? execute(take(chosen)) : [];
     });
@@ -157,7 +163,7 @@ export class PostgresWorker implements Working {
         void this.#perform({ taken: each, abort: new AbortController() });
       }
     }
-    return taken.length > 0;
+    return taken.length === room;
   }
 
   #find(limit: number) {

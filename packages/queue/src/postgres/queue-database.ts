@@ -1,6 +1,6 @@
 import { TandemError } from "@tandem/protocol";
 import { PostgresServer, sql, type Execute, type Sql } from "@tandem/storage/postgres";
-import { CHANNEL, CREATE_TABLES, SCHEMA } from "./queue-statements.ts";
+import { CHANNEL, CREATE_TABLES, LOCK_TAKING, SCHEMA } from "./queue-statements.ts";
 import { retryWhileUnavailable } from "./retry-while-unavailable.ts";
 
 const CONNECTIONS = 4;
@@ -43,9 +43,12 @@ export class QueueDatabase implements AsyncDisposable {
     return retryWhileUnavailable(() => this.query(statement), UNAVAILABLE_MS, this.#closing.signal);
   }
 
-  transaction<T>(body: (execute: <Row>(statement: Sql<Row>) => Promise<Row[]>) => Promise<T>): Promise<T> {
-    return this.#server.transaction(SCHEMA, (execute) =>
-      body(async <Row>(statement: Sql<Row>) => (await execute(statement)) as Row[]),
+  /** Takers exclude each other. */
+  take<T>(body: (execute: <Row>(statement: Sql<Row>) => Promise<Row[]>) => Promise<T>): Promise<T> {
+    return this.#server.transaction(
+      SCHEMA,
+      (execute) => body(async <Row>(statement: Sql<Row>) => (await execute(statement)) as Row[]),
+      LOCK_TAKING,
     );
   }
 

@@ -30,8 +30,8 @@ export const CREATE_TABLES = [
   `create index if not exists run_running on run (tenant) where state = 'running'`,
 ];
 
-/** Takers exclude each other, so that the limit of a tenant holds across workers. */
-export const LOCK_TAKING = sql`select pg_advisory_xact_lock(hashtext('tandem_queue.take'))`;
+/** Held while runs are taken, so that the limit of a tenant holds across workers. */
+export const LOCK_TAKING = "select pg_advisory_xact_lock(hashtext('tandem_queue.take'))";
 
 /** Replaces a dead letter. A waiting run stays, with its backoff; it moves to the new place. */
 export const send = ({ key, tenant, kind, place, priority, traceparent = null }: RunColumns): Sql => sql`

@@ -33,6 +33,13 @@ interface PostgresServerOptions {
   connections?: number;
 }
 
+interface RunOptions {
+  schema: string;
+  purpose: Purpose;
+  isTransaction: boolean;
+  first?: string | undefined;
+}
+
 /** A process's connections to one database, shared by all tenants. Each tenant has its own schema. */
 export class PostgresServer implements AsyncDisposable {
   readonly config: ClientConfig;
@@ -81,12 +88,13 @@ export class PostgresServer implements AsyncDisposable {
     return this.#run({ schema, purpose, isTransaction: !this.#keepsSettings }, body);
   }
 
-  transaction<T>(schema: string, body: (execute: Execute) => Promise<T>): Promise<T> {
-    return this.#run({ schema, purpose: "rows", isTransaction: true }, body);
+  /** `first` is SQL that is sent together with `begin`, to save a round trip. */
+  transaction<T>(schema: string, body: (execute: Execute) => Promise<T>, first?: string): Promise<T> {
+    return this.#run({ schema, purpose: "rows", isTransaction: true, first }, body);
   }
 
   async #run<T>(
-    { schema, purpose, isTransaction }: { schema: string; purpose: Purpose; isTransaction: boolean },
+    { schema, purpose, isTransaction, first }: RunOptions,
     body: (execute: Execute) => Promise<T>,
   ): Promise<T> {
     const pool = purpose === "search" ? this.#poolForSearches() : this.#pool;
@@ -97,8 +105,11 @@ export class PostgresServer implements AsyncDisposable {
     let isOpen = false;
     try {
       if (this.#keepsSettings) await switchTo(client, schema, purpose);
-      if (isTransaction) await client.query(this.#keepsSettings ? "begin" : forTransaction(schema, purpose));
-      isOpen = isTransaction;
+      if (isTransaction) {
+        isOpen = true;
+        const begin = this.#keepsSettings ? "begin" : forTransaction(schema, purpose);
+        await client.query(first === undefined ? begin : `${begin}; ${first}`);
+      }
       const value = await body(this.#keepsSettings ? on(client) : unnamed(on(client)));
       if (isTransaction) await client.query("commit");
       isUsable = true;
