@@ -1,13 +1,18 @@
-# Never run: no image was built from this file; tests check its content without Docker.
 # The server with its page, for `docker build -t tandem .`; how to run it is in docs/guides/containers.md.
+# `scripts/build-image.ts` builds it without a registry of images, on a base that it makes itself.
 
-FROM node:24-bookworm-slim AS page
+# Debian with Node 24 and npm.
+ARG BASE=docker.io/library/node:24-bookworm-slim
+
+FROM ${BASE} AS page
+ARG NPM_CONFIG_REGISTRY
 WORKDIR /app
 COPY . .
 RUN --mount=type=cache,target=/root/.npm npm ci --ignore-scripts
 RUN node --input-type=module -e 'import { buildPage } from "./scripts/build-page.ts"; buildPage();'
 
-FROM node:24-bookworm-slim AS libraries
+FROM ${BASE} AS libraries
+ARG NPM_CONFIG_REGISTRY
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY packages packages
@@ -15,7 +20,7 @@ COPY apps apps
 # No install scripts: the one library that has one brings the Node that this image has already.
 RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --ignore-scripts
 
-FROM node:24-bookworm-slim
+FROM ${BASE}
 # git for checkpoints and worktrees; tini passes signals on, and takes care of what commands of agents leave behind.
 RUN apt-get update \
   && apt-get install -y --no-install-recommends ca-certificates git tini \

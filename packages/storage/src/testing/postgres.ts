@@ -47,6 +47,8 @@ export interface PostgresOptions {
   settings?: readonly string[];
   /** A command that starts the server elsewhere, such as in a network namespace, as the owner of its files. */
   wrapper?: readonly string[];
+  /** Also listens on this port of 127.0.0.1, for clients that cannot reach the socket; the URLs then name it. */
+  port?: number;
 }
 
 export async function startPostgres(options: PostgresOptions = {}): Promise<TestPostgres> {
@@ -59,7 +61,11 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Test
   let server: ChildProcess | undefined;
   let count = 0;
 
-  const urlOf = (database: string): string => `postgres://postgres@localhost/${database}?host=${folder}`;
+  const { port } = options;
+  const urlOf = (database: string): string =>
+    port === undefined
+      ? `postgres://postgres@localhost/${database}?host=${folder}`
+      : `postgres://postgres@127.0.0.1:${port}/${database}`;
   const start = async (): Promise<void> => {
     const deadline = Date.now() + START_DEADLINE_MS;
     // Postgres refuses to start until the last process of a killed server is gone.
@@ -123,12 +129,13 @@ function launch(
   postgres: string,
   data: string,
   socketFolder: string,
-  { settings: more = [], wrapper = [] }: PostgresOptions,
+  { settings: more = [], wrapper = [], port }: PostgresOptions,
 ): ChildProcess {
   const script =
     '"$@" </dev/null >server.log 2>&1 & pid=$!; (read -r _; kill -9 $pid) <&3 & wait $pid; kill $! 2>/dev/null';
   // `syncfs` avoids an fsync of every file in crash recovery.
   const settings = ["listen_addresses=", "max_connections=250", "recovery_init_sync_method=syncfs", ...more];
+  if (port !== undefined) settings.push("listen_addresses=127.0.0.1", `port=${port}`);
   const options = ["-D", data, "-k", socketFolder, ...settings.flatMap((setting) => ["-c", setting])];
   return spawn("/bin/sh", ["-c", script, "sh", ...wrapper, postgres, ...options], {
     // The wrapper changes the user.

@@ -1,15 +1,27 @@
 import { tandemHome } from "@tandem/tandem/config";
-import { existsSync } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import { realpath } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Invocation } from "../../invocation.ts";
 import { isWithin } from "../../sessions/find-session.ts";
 import { PROJECT, STATE, unpackSeed } from "./unpack-seed.ts";
 
 type Variables = Invocation["env"];
 
-/** The demo has a folder of its own beside TANDEM_HOME, so that its data never mixes with real sessions. */
-export const demoFolder = (env: Variables): string => `${tandemHome(env)}-demo`;
+/**
+ * The demo has a folder of its own beside TANDEM_HOME, so that its data never mixes with real sessions. It is inside where
+ * the user may not create folders beside it, as in a container.
+ */
+export function demoFolder(env: Variables): string {
+  const home = tandemHome(env);
+  const beside = `${home}-demo`;
+  try {
+    if (!existsSync(beside)) accessSync(dirname(home), constants.W_OK);
+    return beside;
+  } catch {
+    return join(home, "demo");
+  }
+}
 
 /** The demo's variables in its folder, else those of the command. */
 export async function demoVariables({ cwd, env }: Pick<Invocation, "cwd" | "env">): Promise<Variables> {
