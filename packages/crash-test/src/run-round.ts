@@ -35,6 +35,8 @@ const REST_MS = 250;
 /** With more, nothing new is learnt. */
 const MOST_STUCK = 3;
 const READS_AT_ONCE = 4;
+/** A server that is away opens no stream. */
+const OPEN_MS = 500;
 
 export const clientOf = (system: TestedSystem, signal: AbortSignal): ApiClient =>
   new ApiClient({ url: () => system.url(), apiKey: system.plan.apiKey, timeoutMs: REQUEST_MS, signal });
@@ -77,6 +79,7 @@ export async function runRound(settings: RoundSettings): Promise<History> {
       await driver.open(kind);
       if (driver.session === undefined) continue;
       await using stream = new StreamFollower(client, driver.session, history);
+      await stream.opened(OPEN_MS);
       const orders = isCalm ? 1 : ORDERS_PER_SESSION;
       for (let order = 0; order < orders && !clients.isDone && !driver.isStuck && !signal.aborted; order += 1) {
         await driver.run(isCalm ? kind : nextKind(kind, index + order));

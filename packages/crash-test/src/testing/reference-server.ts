@@ -51,7 +51,7 @@ function add(session: Session, event: Json): Json {
   const frame = `event: message\ndata: ${JSON.stringify(full)}\n\n`;
   const isSkipped =
     (now("skip_in_stream") && full["type"] === "agent.message") ||
-    (flaw === "silent_stream" && session.events.length > 4);
+    (flaw === "silent_stream" && session.events.length > 2);
   if (!isSkipped)
     for (const watcher of session.watchers) watcher.write(now("repeat_in_stream") ? frame + frame : frame);
   return full;

@@ -19,6 +19,12 @@ export class StreamFollower implements AsyncDisposable {
     this.#done = this.#follow(client);
   }
 
+  /** Waits for a connection, so that it hears the next turn from its beginning. */
+  async opened(withinMs: number): Promise<void> {
+    const deadline = Date.now() + withinMs;
+    while (!this.#open && Date.now() < deadline) await sleep(POLL_MS);
+  }
+
   /** Waits until the open connection has delivered an event. A connection that was opened later need not deliver it. */
   async expect({ id, after }: { id: string; after: number }, withinMs: number, signal: AbortSignal): Promise<void> {
     const begun = Date.now();
