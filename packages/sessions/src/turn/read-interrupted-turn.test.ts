@@ -48,3 +48,20 @@ test("a call that clients were asked about stays open, in the transcript or not"
   expect(ids(turn!.waiting)).toEqual(["sevt_1", "sevt_2"]);
   expect(turn!.cancelled).toEqual([]);
 });
+
+test("an interrupt stops the turn that it found, not one that began after it", async () => {
+  const interrupt = (seq: number) => ({ seq, thread: null, event: { id: `sevt_${seq}`, type: "user.interrupt" } });
+  const message = { seq: 4, thread: null, event: { id: "sevt_4", type: "user.message", content: [] } };
+  const running = { seq: 5, thread: null, event: { id: "sevt_5", type: "session.status_running" } };
+  const idle = {
+    seq: 2,
+    thread: null,
+    event: { id: "sevt_2", type: "session.status_idle", stop_reason: { type: "end_turn" } },
+  };
+  expect(await readInterruptedTurn(storeOf(idle, interrupt(3), message, running), ROW)).toMatchObject({
+    isStopped: false,
+  });
+  expect(await readInterruptedTurn(storeOf(idle, message, running, interrupt(6)), ROW)).toMatchObject({
+    isStopped: true,
+  });
+});

@@ -66,7 +66,7 @@ export async function readInterruptedTurn(
     cancelled: asked.filter((call) => !waiting.includes(call)),
     running: [...openCalls(events).values()].filter(({ use }) => !handled.has(use.id)),
     isHandedOver: events.findLast(({ event }) => isStanding(event.type))?.event.type === "tandem.handover",
-    isStopped: events.some(({ event }) => event.type === "user.interrupt" && isMeant(event, messages)),
+    isStopped: isStopped(events, messages),
     windows: events.filter(({ event }) => event.type === "tandem.parked").length,
     uncounted: events
       .slice(counted + 1)
@@ -101,9 +101,15 @@ async function lostCalls(
   return untold.filter(({ use }) => !stored.has(use.tandem.tool_use_id));
 }
 
-/** An interrupt without a name is for the turn that it finds. */
-const isMeant = ({ tandem }: EventOf<"user.interrupt">, messages: readonly EventId[]): boolean =>
-  tandem?.turn_event_id === undefined || messages.some((id) => id === tandem.turn_event_id);
+/** An interrupt without a name is for the turn that it finds: before the first message it found none. */
+function isStopped(events: readonly LoggedEvent[], messages: readonly EventId[]): boolean {
+  const begin = events.findIndex(({ event }) => promptOf(event));
+  return events.some(({ event }, index) => {
+    if (event.type !== "user.interrupt") return false;
+    const name = event.tandem?.turn_event_id;
+    return name === undefined ? index > begin : messages.some((id) => id === name);
+  });
+}
 
 const isStanding = (type: string): boolean => type === "tandem.handover" || type === "session.status_running";
 
