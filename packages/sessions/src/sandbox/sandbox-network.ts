@@ -11,7 +11,7 @@ import {
   type Mount,
   type SandboxPlan,
 } from "@tandem/sandbox";
-import type { SandboxedSettings } from "./program-sandbox.ts";
+import type { HostSettings } from "../host/host-settings.ts";
 import type { SandboxSettings } from "./sandbox-settings.ts";
 
 const NET_SOCKET = "/run/tandem/net.sock";
@@ -36,7 +36,7 @@ export const NO_NETWORK: SandboxNetwork = { sockets: [], relays: [], mounts: [],
 /** Opens the proxy for other hosts and the forwards to local services. `folder` gets their sockets. */
 export async function openNetwork(
   folder: string,
-  { sandbox, hostVariables }: Pick<SandboxedSettings, "sandbox" | "hostVariables">,
+  { sandbox, hostVariables }: Pick<HostSettings, "hostVariables"> & { sandbox?: SandboxSettings },
   opened: AsyncDisposableStack,
   rules: Pick<EgressOptions, "isAllowed" | "onRefused" | "answered" | "currentCredentials">,
 ): Promise<SandboxNetwork> {
