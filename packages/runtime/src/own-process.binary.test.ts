@@ -14,17 +14,21 @@ async function run(script: string, ...args: string[]): Promise<{ stdout: string;
 const AROUND = `{ readSecret: async () => "made-up", stateFolder: "/nowhere", hostVariables: {} }`;
 
 describe("module loading", () => {
-  async function packagesLoadedFor(backend: string): Promise<string[]> {
+  /** Makes a call if it gets the URL of an API. */
+  async function packagesLoadedFor(backend: string, ...urls: string[]): Promise<string[]> {
     const script = `
       import { registerHooks } from "node:module";
       const resolved = new Set();
       const resolve = (specifier, context, next) => (resolved.add(specifier), next(specifier, context));
       registerHooks({ resolve });
-      const { createBackend } = await import(INDEX);
-      const { llm } = configSchema.parse({ llm: { provider: { backend: process.argv[2] } } });
-      await createBackend(llm, ${AROUND});
+      const { createBackend, createRuntime } = await import(INDEX);
+      const [, , name, baseUrl] = process.argv;
+      const provider = { backend: name, ...(baseUrl && { [name]: { baseUrl } }) };
+      const { llm } = configSchema.parse({ llm: { provider, models: { default: "claude-quartz-9" } } });
+      const backend = await createBackend(llm, ${AROUND});
+      if (baseUrl) await createRuntime({ config: llm, backend, sink: () => {} }).generateText({ role: "default", prompt: "Go." });
       console.log(JSON.stringify([...resolved]));`;
-    return JSON.parse((await run(script, backend)).stdout) as string[];
+    return JSON.parse((await run(script, backend, ...urls)).stdout) as string[];
   }
 
   it("loads no engine if none is used", async () => {
@@ -33,8 +37,10 @@ describe("module loading", () => {
     expect(loaded.filter((name) => /@ai-sdk|agent-sdk|claude-code/.test(name))).toEqual([]);
   });
 
-  it("loads only the chosen AI SDK provider for an API backend", async () => {
-    const loaded = await packagesLoadedFor("anthropic");
+  it("loads only the chosen AI SDK provider for an API backend, at its first call", async () => {
+    expect((await packagesLoadedFor("anthropic")).filter((name) => /@ai-sdk\/anthropic/.test(name))).toEqual([]);
+    await using rehearsal = await startRehearsal([text("Done.")]);
+    const loaded = await packagesLoadedFor("anthropic", rehearsal.url);
     expect(loaded).toContain("@ai-sdk/anthropic");
     expect(loaded.filter((name) => /@ai-sdk\/g|agent-sdk|claude-code/.test(name))).toEqual([]);
   });

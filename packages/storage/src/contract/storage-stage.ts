@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { LoggedEvent, SessionEvent, SessionId } from "@tandem/protocol";
+import { inject } from "vitest";
 import type { JobLease, JobRow } from "../job-store.ts";
 import type { SessionRow, Store } from "../store.ts";
 import type { Lease } from "../lease.ts";
@@ -76,6 +77,9 @@ export class Stage implements AsyncDisposable {
 }
 
 /** Follows until `count` events have arrived. */
+/** Ends a test that would otherwise wait for ever. */
+export const tooLate = (): AbortSignal => AbortSignal.timeout(30_000 * inject("slowness"));
+
 export async function collect(
   store: Store,
   session: SessionId,
@@ -84,7 +88,7 @@ export async function collect(
   each: () => Promise<void> | void = () => {},
 ): Promise<LoggedEvent[]> {
   const events: LoggedEvent[] = [];
-  for await (const batch of store.events.follow(session, after, AbortSignal.timeout(30_000))) {
+  for await (const batch of store.events.follow(session, after, tooLate())) {
     events.push(...batch);
     if (events.length >= count) break;
     await each();

@@ -5,11 +5,11 @@ import type { Store } from "../store.ts";
 import { startWriter } from "../testing/writer.ts";
 import type { BehaviourId } from "./storage-behaviours.ts";
 import { message, textOf } from "./samples.ts";
-import { collect, numbers, type Verify } from "./storage-stage.ts";
+import { collect, numbers, tooLate, type Verify } from "./storage-stage.ts";
 
 async function collectEncoded(store: Store, session: SessionId, count: number): Promise<EncodedEvent[]> {
   const events: EncodedEvent[] = [];
-  for await (const batch of store.events.followEncoded(session, 0, AbortSignal.timeout(30_000))) {
+  for await (const batch of store.events.followEncoded(session, 0, tooLate())) {
     events.push(...batch);
     if (events.length >= count) break;
   }
@@ -84,7 +84,7 @@ export const verifyFollow: Record<Extract<BehaviourId, `follow.${string}`>, Veri
     let isFirst = true;
     const sizes: number[] = [];
     const events: LoggedEvent[] = [];
-    for await (const batch of stage.store.events.follow(lease.session, 0, AbortSignal.timeout(30_000))) {
+    for await (const batch of stage.store.events.follow(lease.session, 0, tooLate())) {
       events.push(...batch);
       sizes.push(batch.length);
       // Append thousands while the consumer does not ask for more.
@@ -151,13 +151,13 @@ export const verifyFollow: Record<Extract<BehaviourId, `follow.${string}`>, Veri
       const isThere = Promise.withResolvers<void>();
       reached.push(isThere.promise);
       const seen: number[] = [];
-      for await (const batch of store.events.follow(lease.session, 0, AbortSignal.timeout(20_000))) {
+      for await (const batch of store.events.follow(lease.session, 0, tooLate())) {
         seen.push(...seqs(batch));
         isThere.resolve();
       }
       return seen;
     };
-    const signal = AbortSignal.timeout(20_000);
+    const signal = tooLate();
     const watching = [watch(stage.store), watch(stage.other)];
     await Promise.all(reached);
     await stage.store.sessions.delete(lease);

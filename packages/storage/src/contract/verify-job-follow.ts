@@ -4,7 +4,7 @@ import type { JobEvent, JobLease } from "../job-store.ts";
 import type { Store } from "../store.ts";
 import type { BehaviourId } from "./storage-behaviours.ts";
 import { job } from "./samples.ts";
-import { numbers, type Stage, type Verify } from "./storage-stage.ts";
+import { numbers, tooLate, type Stage, type Verify } from "./storage-stage.ts";
 
 const seqs = (events: readonly JobEvent[]): number[] => events.map(({ seq }) => seq);
 const step = (number: number) => ({ type: "step", number });
@@ -14,7 +14,7 @@ function follow(store: Store, id: JobLease["job"], after = 0, count = 1) {
   const reached = Promise.withResolvers<void>();
   const all = async (): Promise<JobEvent[]> => {
     const events: JobEvent[] = [];
-    const signal = AbortSignal.timeout(30_000);
+    const signal = tooLate();
     for await (const batch of store.jobs.follow(id, after, signal)) {
       events.push(...batch);
       if (events.length >= count) reached.resolve();
@@ -85,7 +85,7 @@ export const verifyJobFollow: Record<Extract<BehaviourId, `job.follow${string}`>
       const { row, ...lease } = await stage.job();
       await stage.store.jobs.write(lease, [step(1)]);
       const events: JobEvent[] = [];
-      for await (const batch of store.jobs.follow(row.id, 0, AbortSignal.timeout(30_000))) {
+      for await (const batch of store.jobs.follow(row.id, 0, tooLate())) {
         // Write thousands and end the job while the consumer does not ask for more.
         if (events.length === 0) {
           for (let round = 0; round < 12; round += 1) await stage.store.jobs.write(lease, numbers(200).map(step));

@@ -5,7 +5,7 @@ import { LeaseLost } from "../lease-lost.ts";
 import { startJobWorker } from "../testing/writer.ts";
 import type { BehaviourId } from "./storage-behaviours.ts";
 import { job } from "./samples.ts";
-import { numbers, until, type Verify } from "./storage-stage.ts";
+import { numbers, until, tooLate, type Verify } from "./storage-stage.ts";
 
 const MINUTE = 60_000;
 const newSpace = (): string => `space-${randomBytes(6).toString("hex")}`;
@@ -302,7 +302,7 @@ export const verifyJobs: Record<Jobs, Verify> = {
     await jobs.create(row);
     const seen: number[] = [];
     const following = (async () => {
-      for await (const batch of jobs.follow(row.id, 0, AbortSignal.timeout(40_000))) {
+      for await (const batch of jobs.follow(row.id, 0, tooLate())) {
         seen.push(...batch.map(({ seq }) => seq));
       }
     })();

@@ -1,5 +1,5 @@
 import type { TandemError } from "@tandem/protocol";
-import { expect, it } from "vitest";
+import { expect, inject, it } from "vitest";
 import { MemoryRun } from "../../scan/testing/memory-run.ts";
 import { sharedStore } from "../../testing/shared-store.ts";
 import { putProvenance } from "../sources/provenance.ts";
@@ -126,5 +126,5 @@ it("replaces a thread that exceeds its deadline, and reads the next document", a
   await expect(heavy).rejects.toMatchObject({ code: "timeout", message: "a.html could not be read within 1 seconds." });
   // On a busy machine the start of the next thread alone can exceed this short deadline.
   const next = () => thread.convert(document("<p>Next</p>")).catch((error: TandemError) => error.code);
-  await expect.poll(next).toMatchObject({ chunks: [{ content: "Next" }] });
+  await expect.poll(next, { timeout: 20_000 * inject("slowness") }).toMatchObject({ chunks: [{ content: "Next" }] });
 });
