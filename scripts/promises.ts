@@ -42,7 +42,8 @@ export const README_PROMISES: readonly ReadmePromise[] = [
     ],
   },
   {
-    claim: "The server may be killed at any moment; the next one records what happened and continues.",
+    claim:
+      "The server may be killed at any moment; the next one records what happened and continues (one open fault, found after five kills in one turn).",
     tests: [
       [RECOVERY, "is replaced by a server that logs the recovery within seconds and takes the next message"],
       [RECOVERY, "is replaced by a server that resumes the turn"],
