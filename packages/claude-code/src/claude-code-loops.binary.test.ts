@@ -128,14 +128,14 @@ test("loops continue after a request fails once tools have run", async () => {
 
 test("loops let tools and callbacks take longer than the model's deadlines, and apply the first-byte deadline to every request", async () => {
   const patient = stage.claude({
-    deadlines: { idle: 500 * inject("slowness"), firstByte: 20_000 * inject("slowness") },
+    deadlines: { idle: 2_000 * inject("slowness"), firstByte: 60_000 * inject("slowness") },
   });
-  const slowDown = () => delay(700 * inject("slowness"));
+  const slowDown = () => delay(2_100 * inject("slowness"));
   const tools = [{ ...look, execute: async () => (await slowDown(), { markdown: "slow" }) }];
   stage.rehearsal.use([
     useLook(),
     // Longer than the idle deadline.
-    slowly(text("slow to begin"), { firstByteMs: 1_000 * inject("slowness") }),
+    slowly(text("slow to begin"), { firstByteMs: 2_200 * inject("slowness") }),
   ]);
   expect(await patient.loop(loop({ tools, onStepFinish: slowDown }))).toEqual({
     stopReason: "natural",

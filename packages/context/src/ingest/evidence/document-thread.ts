@@ -11,7 +11,7 @@ const threads = new ThreadPool(new URL("./document-worker.ts", import.meta.url),
   maxOldGenerationSizeMb: MEMORY_MB,
 });
 
-type Reply = { converted: Converted } | { refusal: { code: string; message: string; fix: string } };
+type Answer = { converted: Converted } | { refusal: { code: string; message: string; fix: string } };
 
 /** Converts documents to passages in a thread of its own, taken on demand and replaced after a failure. */
 export class DocumentThread implements AsyncDisposable {
@@ -32,7 +32,7 @@ export class DocumentThread implements AsyncDisposable {
 
   async #ask(conversion: Conversion): Promise<Converted> {
     const worker = (this.#worker ??= threads.take());
-    const { promise, resolve } = Promise.withResolvers<Reply>();
+    const { promise, resolve } = Promise.withResolvers<Answer>();
     const { path } = conversion;
     let isWell = true;
     const fail = (code: string, message: string) => {
@@ -44,11 +44,14 @@ export class DocumentThread implements AsyncDisposable {
       "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY"
         ? onExit()
         : fail("broken", `${path} cannot be read: ${error.message}`);
-    const deadline = setTimeout(
-      () => fail("timeout", `${path} could not be read within ${this.#deadlineMs / 1000} seconds.`),
-      this.#deadlineMs,
-    );
-    worker.once("message", resolve).once("error", onError).once("exit", onExit);
+    let deadline: NodeJS.Timeout | undefined;
+    const isLate = () => fail("timeout", `${path} could not be read within ${this.#deadlineMs / 1000} seconds.`);
+    const onMessage = (message: Answer | "began") => {
+      if (message !== "began") return resolve(message);
+      // The start of the thread doesn't count: on a busy machine it takes seconds.
+      deadline = setTimeout(isLate, this.#deadlineMs);
+    };
+    worker.on("message", onMessage).once("error", onError).once("exit", onExit);
     worker.postMessage(conversion, []);
     try {
       const reply = await promise;
@@ -56,7 +59,7 @@ export class DocumentThread implements AsyncDisposable {
       throw new TandemError(reply.refusal.code, reply.refusal.message, { fix: reply.refusal.fix });
     } finally {
       clearTimeout(deadline);
-      worker.off("message", resolve).off("exit", onExit);
+      worker.off("message", onMessage).off("exit", onExit);
       // It may emit another error while terminating.
       if (isWell) worker.off("error", onError);
       else {

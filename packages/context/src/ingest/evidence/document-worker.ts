@@ -6,6 +6,7 @@ import { convertDocument, type Conversion } from "./convert-document.ts";
 const port = parentPort!;
 
 port.on("message", (conversion: Conversion) => {
+  port.postMessage("began");
   convertDocument(conversion).then(
     (converted) => port.postMessage({ converted }),
     (error: unknown) => port.postMessage({ refusal: asRefusal(error, conversion.path) }),

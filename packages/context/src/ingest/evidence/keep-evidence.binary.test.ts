@@ -1,5 +1,4 @@
-import type { TandemError } from "@tandem/protocol";
-import { expect, inject, it } from "vitest";
+import { expect, it } from "vitest";
 import { MemoryRun } from "../../scan/testing/memory-run.ts";
 import { sharedStore } from "../../testing/shared-store.ts";
 import { putProvenance } from "../sources/provenance.ts";
@@ -121,10 +120,8 @@ it("replaces a thread that exceeds its deadline, and reads the next document", a
     path: "a.html",
     bytes: new TextEncoder().encode(text),
   });
-  await using thread = new DocumentThread({ deadlineMs: 1_000 });
+  await using thread = new DocumentThread({ deadlineMs: 3_000 });
   const heavy = thread.convert(document(`<p>${"<i>x</i><b>y</b>".repeat(4_000_000)}</p>`));
-  await expect(heavy).rejects.toMatchObject({ code: "timeout", message: "a.html could not be read within 1 seconds." });
-  // On a busy machine the start of the next thread alone can exceed this short deadline.
-  const next = () => thread.convert(document("<p>Next</p>")).catch((error: TandemError) => error.code);
-  await expect.poll(next, { timeout: 20_000 * inject("slowness") }).toMatchObject({ chunks: [{ content: "Next" }] });
+  await expect(heavy).rejects.toMatchObject({ code: "timeout", message: "a.html could not be read within 3 seconds." });
+  expect(await thread.convert(document("<p>Next</p>"))).toMatchObject({ chunks: [{ content: "Next" }] });
 });
