@@ -211,6 +211,7 @@ async function openServer(
   // Replacing the token of the user's own server would lock out its clients.
   const { warning } = await server.ensureToken(tokenFile, store.tokens, { keep: clients !== host.env });
   if (warning) logger.warn(warning);
+  let joined: Joined | undefined;
   // Listen before resuming abandoned sessions: a server that finds its port taken must not touch a session.
   const http = await startServer(project, {
     ...own,
@@ -218,6 +219,7 @@ async function openServer(
     runtimes,
     logger,
     version: host.version,
+    isStarting: () => member !== undefined && joined === undefined,
     ...memberAddress(project, { options: fleet, port }),
     opencodePort: opencodePortOf(member?.role, opencodePort),
     metrics: seen.metrics,
@@ -225,7 +227,6 @@ async function openServer(
     tenantService: createTenantService(host.env, store, (note) => own.engine.audit.note(note), runtimes),
   });
   parts.defer(() => http.close(CLOSE_MS));
-  let joined: Joined | undefined;
   parts.defer(() => joined?.leave(REST_MS));
   parts.defer(async () => void (await Promise.all([own.stop(stopWithin), runtimes.stop(stopWithin)])));
   parts.defer(() => joined?.drain());

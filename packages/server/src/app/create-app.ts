@@ -41,7 +41,7 @@ interface Surroundings {
 /** The server's state, as the app sees it. */
 export interface Readiness {
   /** Why the server cannot serve requests; undefined if it can. */
-  trouble(): Promise<"stopping" | StoreTrouble | undefined>;
+  trouble(): Promise<"starting" | "stopping" | StoreTrouble | undefined>;
   /** Whether the server refuses new work. */
   readonly isStopping: boolean;
 }

@@ -63,6 +63,15 @@ describe("stopping", () => {
     expect((await server.request(`/v1/sessions/${session}`)).status).toBe(200);
   });
 
+  test("a process that has not joined its fleet yet is not ready", async () => {
+    let isStarting = true;
+    await using server = await startTestServer({ engine: new MemoryEngine().engine, isStarting: () => isStarting });
+    const answer = await fetch(`${server.url}/readyz`);
+    expect([answer.status, await answer.json()]).toEqual([503, { reason: "starting" }]);
+    isStarting = false;
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(204);
+  });
+
   test("close lets requests in progress finish and accepts no others", async () => {
     const memory = new MemoryEngine();
     const session = memory.createSession();

@@ -50,6 +50,8 @@ export interface ServerOptions extends Omit<TenantRuntime, "tenant"> {
   tenantService?: TenantService;
   /** The version that MCP clients see. */
   version?: string;
+  /** While true, the server answers but is not ready: others cannot see it yet. */
+  isStarting?: () => boolean;
   /** With records, sign-in links are valid at every server on the store, and requests are safe to retry. */
   store: Pick<Store, "tokens" | "check"> & { records?: Store["records"] | undefined };
   logger: Logger;
@@ -104,7 +106,10 @@ export function createServer(
   const check = new StoreCheck(store);
   let isStopping = false;
   const readiness = {
-    trouble: async () => (isStopping ? ("stopping" as const) : check.trouble()),
+    trouble: async () => {
+      if (isStopping) return "stopping" as const;
+      return parts.isStarting?.() ? ("starting" as const) : check.trouble();
+    },
     get isStopping() {
       return isStopping;
     },

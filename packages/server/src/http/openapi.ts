@@ -37,7 +37,7 @@ export function describeApi(routes: readonly Route[]): Json {
       ...paths,
       "/healthz": health("Whether the process is alive"),
       "/readyz": health(
-        "Whether it can serve: not while it is stopping, its database cannot be reached, or the disk is full",
+        "Whether it can serve: not while it joins a fleet, is stopping, its database cannot be reached, or the disk is full",
       ),
     },
     components: {

@@ -37,6 +37,7 @@ export async function startTestServer(parts: {
   metrics?: ServerOptions["metrics"];
   tracing?: ServerOptions["tracing"];
   records?: Store["records"];
+  isStarting?: ServerOptions["isStarting"];
 }): Promise<TestServer> {
   const tokens = parts.tokens ?? memoryTokens();
   const log: Record<string, unknown>[] = [];
@@ -59,6 +60,7 @@ export async function startTestServer(parts: {
     ...(parts.acp && { acp: parts.acp }),
     ...(parts.opencode && { opencode: parts.opencode, opencodePort: 0 }),
     ...(parts.fleet && { fleet: parts.fleet }),
+    ...(parts.isStarting && { isStarting: parts.isStarting }),
     ...(parts.metrics && { metrics: parts.metrics }),
     tracing: parts.tracing,
   });
