@@ -12,6 +12,9 @@ import { testFolder } from "../testing/test-folder.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..", "..");
 const kubernetes = join(root, "deploy", "kubernetes");
+const UP = '"msg":"up"';
+const IN_USE = /in use/i;
+const ATTEMPTS = 3;
 const get = z.object({ path: z.string(), httpHeaders: z.array(z.object({ name: z.string(), value: z.string() })) });
 const pod = z.object({
   spec: z.object({
@@ -35,6 +38,7 @@ test.skipIf(whyNoPostgres() !== undefined)(
   async () => {
     await using folder = await testFolder();
     await using postgres = await startPostgres();
+    using children = new DisposableStack();
     const [bin, settings, secrets, workspace] = ["bin", "etc", "secrets", "workspace"].map((name) => folder.join(name));
     for (const path of [bin!, settings!, secrets!, workspace!]) await mkdir(path, { recursive: true });
     await symlink(join(root, "apps", "cli", "bin", "tandem.mjs"), join(bin!, "tandem"));
@@ -47,7 +51,7 @@ test.skipIf(whyNoPostgres() !== undefined)(
       config.replaceAll("/run/secrets/tandem", secrets!).replace('"/workspace"', JSON.stringify(workspace)),
     );
 
-    const start = async (file: string, name: string) => {
+    const launch = async (file: string, name: string) => {
       const [home, data] = [folder.join(name, "home"), folder.join(name, "data")];
       await mkdir(home, { recursive: true });
       await mkdir(data, { recursive: true });
@@ -70,9 +74,19 @@ test.skipIf(whyNoPostgres() !== undefined)(
         },
         stdio: ["ignore", "ignore", "pipe"],
       });
+      children.defer(() => void child.kill("SIGKILL"));
       let said = "";
       child.stderr.setEncoding("utf8").on("data", (chunk: string) => (said += chunk));
       return { child, port, data, container: container!, words: () => said, exit: once(child, "exit") };
+    };
+    /** Resolves when it is up. Another program may take the port before it does: then it tries another one. */
+    const start = async (file: string, name: string) => {
+      for (let attempt = 1; ; attempt += 1) {
+        const started = await launch(file, name);
+        await expect.poll(() => started.words().includes(UP) || started.child.exitCode !== null).toBe(true);
+        if (started.child.exitCode === null) return started;
+        expect(attempt < ATTEMPTS && IN_USE.test(started.words()), started.words()).toBe(true);
+      }
     };
 
     const server = await start("servers.yaml", "tandem-server-x");
@@ -80,18 +94,18 @@ test.skipIf(whyNoPostgres() !== undefined)(
     try {
       for (const { port, container, words } of [server, worker]) {
         for (const { httpGet } of [container.livenessProbe, container.readinessProbe]) {
-          await expect.poll(() => probe(port, httpGet), { message: words() }).toBe(204);
+          expect(await probe(port, httpGet), words()).toBe(204);
         }
         // The response to a probe with the pod's address as Host.
         expect(await probe(port, { path: "/v1/agents", httpHeaders: [{ name: "Host", value: "10.0.0.7" }] })).toBe(403);
       }
       const token = (await readFile(join(server.data, "token"), "utf8")).trim();
-      const fleet = async (): Promise<string> => {
-        const answer = await fetch(`http://127.0.0.1:${server.port}/v1/fleet`, { headers: { "x-api-key": token } });
-        expect(answer.status).toBe(200);
-        return answer.text();
-      };
-      await expect.poll(fleet).toContain("tandem-worker-0");
+      const headers = { "x-api-key": token };
+      const answer = await fetch(`http://127.0.0.1:${server.port}/v1/fleet`, { headers }).catch((error: unknown) => {
+        throw new Error(`The server exited with ${server.child.exitCode}: ${server.words()}`, { cause: error });
+      });
+      // A ready worker is in the fleet.
+      expect(await answer.text()).toContain("tandem-worker-0");
     } finally {
       for (const { child } of [server, worker]) child.kill("SIGTERM");
       await Promise.all([server.exit, worker.exit]);
