@@ -64,6 +64,8 @@ const MOST_PATIENCE_MS = 300_000;
 const PATIENT_TURNS = 25;
 const CALM_PATIENCE_MS = 120_000;
 const LEFT_MS = 10_000;
+/** A fault can miss its occasion. After so many rounds without any, the server no longer works. */
+const MOST_EMPTY_ROUNDS = 3;
 /** More teach nothing new. */
 const MOST_VIOLATIONS = 40;
 
@@ -126,6 +128,7 @@ export async function runCrashTest(options: CrashTestOptions): Promise<CrashTest
   };
   add(calm, checkHistory(calm), 0);
   const progress = { done: 0 };
+  let emptyRounds = 0;
   const faultPlan = new FaultPlan(kinds, random.fork());
   for (let round = 1; progress.done < faults && violations.length < MOST_VIOLATIONS && !signal.aborted; round += 1) {
     const planned = faultPlan.take(round, Math.min(FAULTS_PER_ROUND, faults - progress.done));
@@ -143,8 +146,8 @@ export async function runCrashTest(options: CrashTestOptions): Promise<CrashTest
     const history = await runRound(settings);
     if (signal.aborted) break;
     add(history, checkHistory(history), round);
-    // Nothing could be injected: the server no longer works.
-    if (progress.done === before) break;
+    emptyRounds = progress.done === before ? emptyRounds + 1 : 0;
+    if (emptyRounds === MOST_EMPTY_ROUNDS) break;
   }
   signal.throwIfAborted();
   await system.stop();
@@ -160,7 +163,7 @@ export async function runCrashTest(options: CrashTestOptions): Promise<CrashTest
     seed,
     seconds: Math.round((Date.now() - startedAt) / 1_000),
     startedAt: new Date(startedAt).toISOString(),
-    faults: injected.map(({ kind, state: hit }) => ({ kind, state: hit })),
+    faults: injected.map(({ kind, state: hit, from: at }) => ({ kind, state: hit, at })),
     skipped: [
       ...skipped,
       ...(hasProcessTable ? [] : [{ kind: "no-process-left", reason: "this platform has no /proc" }]),

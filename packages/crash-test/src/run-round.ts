@@ -43,13 +43,13 @@ export const clientOf = (system: TestedSystem, signal: AbortSignal): ApiClient =
 
 /** Runs clients and faults at the same time, then waits until everything is at rest and reads all logs again. */
 export async function runRound(settings: RoundSettings): Promise<History> {
-  const { system, model, sink, random, faults, work, sessions, signal, onFault } = settings;
+  const { system, model, sink, random, faults, work, sessions, signal, patienceMs, onFault } = settings;
   const history = emptyHistory();
   const active = new Map<number, SessionDriver>();
   const drivers = (): SessionDriver[] => [...active.values()];
   const all: SessionDriver[] = [];
   const hasApprovals = work.includes("approval");
-  const injector = new FaultInjector({ system, history, drivers, signal, hasApprovals });
+  const injector = new FaultInjector({ system, history, drivers, signal, patienceMs, hasApprovals });
   const client = clientOf(system, signal);
   const prepared = settings.round % 5 === 1 ? await prepare(client, system.plan) : settings.prepared;
   for (const id of new Set(Object.values(prepared.agents))) history.created.push({ type: "agent", id, isThere: true });

@@ -13,13 +13,14 @@ export interface InjectorSettings {
   history: History;
   drivers: () => readonly SessionDriver[];
   signal: AbortSignal;
+  /** How long a fault waits for its occasion: on a busy machine, a turn takes long. */
+  patienceMs: number;
   /** Whether approvals are part of the workload. */
   hasApprovals: boolean;
 }
 
 /** How long a fault waits for a session in its state. */
 const AIM_MS = 4_000;
-const MEET_MS = 8_000;
 /** A fault hits at a random moment of a state. */
 const SPREAD_MS = 150;
 /** Short ones are noticed by nothing, long ones outlast a lease. */
@@ -30,6 +31,7 @@ const CLOCK_MS = 150;
 /** How long a process that is to die at a write has for it. */
 const WRITE_MS = 4_000;
 const MOST_WRITES = 60;
+const POLL_MS = 100;
 const RESUME_MS = 900;
 const HOUR_MS = 3_600_000;
 const STEPS_MS = [HOUR_MS, -HOUR_MS, 60_000, -60_000, 0] as const;
@@ -184,16 +186,19 @@ export class FaultInjector {
   }
 
   async #killChild(random: SeededRandom): Promise<boolean> {
-    const { system } = this.#settings;
-    const children = system.processes.flatMap((one) => one.children(system.plan.childPattern));
-    const child = this.#pick(children, random);
-    if (child === undefined) return false;
-    try {
-      process.kill(child, "SIGKILL");
-    } catch {
-      return false;
+    const { system, signal, patienceMs } = this.#settings;
+    const deadline = Date.now() + patienceMs;
+    while (Date.now() < deadline && !signal.aborted) {
+      const children = system.processes.flatMap((one) => one.children(system.plan.childPattern));
+      const child = this.#pick(children, random);
+      try {
+        if (child !== undefined) return process.kill(child, "SIGKILL");
+      } catch {
+        // It has exited.
+      }
+      await sleep(POLL_MS);
     }
-    return true;
+    return false;
   }
 
   async #fillDisk(random: SeededRandom): Promise<void> {
@@ -229,7 +234,7 @@ export class FaultInjector {
   }
 
   async #disturbNetwork(kind: NetworkFault, random: SeededRandom): Promise<boolean> {
-    const { system, drivers } = this.#settings;
+    const { system, drivers, patienceMs } = this.#settings;
     const { fault, target } = networkFault(kind, random);
     const met = Promise.withResolvers<boolean>();
     system.network.onMeet = (path) => {
@@ -239,7 +244,7 @@ export class FaultInjector {
       met.resolve(true);
     };
     system.network.next(fault, target);
-    const isMet = await Promise.race([met.promise, sleep(MEET_MS, false, { ref: false })]);
+    const isMet = await Promise.race([met.promise, sleep(patienceMs, false, { ref: false })]);
     system.network.clear();
     return isMet;
   }
@@ -247,7 +252,7 @@ export class FaultInjector {
   async #answerTwice(): Promise<boolean> {
     this.#doubleAnswers = 1;
     this.#wanted.push("approval");
-    const deadline = Date.now() + MEET_MS;
+    const deadline = Date.now() + this.#settings.patienceMs;
     while (this.#doubleAnswers > 0 && Date.now() < deadline && !this.#settings.signal.aborted) await sleep(20);
     this.#wanted.splice(this.#wanted.indexOf("approval"), 1);
     const isTaken = this.#doubleAnswers === 0;

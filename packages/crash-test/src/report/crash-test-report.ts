@@ -13,7 +13,8 @@ export interface CrashTestReport {
   seed: number;
   seconds: number;
   startedAt: string;
-  faults: { kind: string; state: SessionState }[];
+  /** `at` is when it began, in milliseconds. */
+  faults: { kind: string; state: SessionState; at: number }[];
   skipped: { kind: string; reason: string }[];
   violations: FoundViolation[];
   patienceMs: number;
