@@ -17,6 +17,7 @@ tests judges what it saw. Needs Linux and root.
 
   --faults NUMBER    how many faults to inject (default 20; 0 for none)
   --only KIND,KIND   only these kinds of faults
+  --work KIND,KIND   only this work of clients: talk, tool, approval, custom, interrupt
   --checks PATTERN   only checks whose name matches; none for no checks (default all)
   --figures          only measures: turns per second, event lag, cost of a turn, takeover time
   --seed NUMBER      repeats the choices of an earlier run
@@ -38,6 +39,7 @@ const readArguments = () =>
     options: {
       faults: { type: "string", default: "20" },
       only: { type: "string" },
+      work: { type: "string" },
       checks: { type: "string", default: "" },
       figures: { type: "boolean", default: false },
       seed: { type: "string", default: String(Date.now() % 1_000_000) },

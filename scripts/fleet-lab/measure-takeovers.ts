@@ -4,6 +4,7 @@ import { slowly, text, type ModelRequest } from "@tandem/rehearsal";
 import type { LabNetwork } from "./lab-network.ts";
 import type { LabSettings } from "./lab-system.ts";
 import { VOLUME_WORKERS } from "./lab-machines.ts";
+import { quantile } from "./quantile.ts";
 import { openStage } from "./open-stage.ts";
 
 export interface TakeoverFigures {
@@ -72,14 +73,12 @@ export async function measureTakeovers(
     process?.launch();
     if (process) await system.ready(process);
   }
-  const sorted = times.toSorted((a, b) => a - b);
-  const quantile = (share: number): number => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
   return {
     lease: settings.takeover,
-    count: sorted.length,
-    p50Ms: quantile(0.5),
-    p95Ms: quantile(0.95),
-    mostMs: quantile(1),
+    count: times.length,
+    p50Ms: quantile(times, 0.5),
+    p95Ms: quantile(times, 0.95),
+    mostMs: quantile(times, 1),
   };
 }
 

@@ -1,17 +1,19 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type CrashTestReport, renderText, runCrashTest } from "@tandem/crash-test";
+import { type CrashTestReport, ORDER_KINDS, type OrderKind, renderText, runCrashTest } from "@tandem/crash-test";
 import { buildPackage } from "../build-package.ts";
 import { labFaults } from "./lab-faults.ts";
 import { LabLinks, whyNoDelay } from "./lab-links.ts";
 import { addressOf, WORKERS } from "./lab-machines.ts";
 import type { LabNetwork } from "./lab-network.ts";
 import type { LabSettings } from "./lab-system.ts";
-import { SessionTwins } from "./session-twins.ts";
+import { SessionWatch, type TakeoverTimes } from "./session-watch.ts";
+import { quantile } from "./quantile.ts";
 
 export interface LabOptions {
   faults: string;
   only?: string | undefined;
+  work?: string | undefined;
   checks: string;
   figures: boolean;
   seed: string;
@@ -49,7 +51,7 @@ export async function runLab(network: LabNetwork, options: LabOptions): Promise<
       Number(options.faults) > 0 && !options.figures ? await injectFaults(network, options, signal) : undefined;
     if (options.json) console.log(JSON.stringify({ figures, checks, report }, null, 2));
     else if (figures) console.log(JSON.stringify(figures, null, 2));
-    if (report && !options.json) console.log(renderText(report).join("\n"));
+    if (report && !options.json) console.log([...renderText(report), describeTakeovers(report.takeovers)].join("\n"));
     if (options.logs) printLogs(report);
     const isBroken = checks.some(({ failure }) => failure !== undefined) || (report?.violations.length ?? 0) > 0;
     return isBroken ? 1 : 0;
@@ -67,10 +69,15 @@ const settingsOf = ({ takeover, pgbouncer }: LabOptions): LabSettings => ({
   hasPgBouncer: pgbouncer,
 });
 
-async function injectFaults(network: LabNetwork, options: LabOptions, signal: AbortSignal): Promise<CrashTestReport> {
+interface LabReport extends CrashTestReport {
+  /** After each death of a worker. */
+  takeovers: TakeoverTimes;
+}
+
+async function injectFaults(network: LabNetwork, options: LabOptions, signal: AbortSignal): Promise<LabReport> {
   const { createLab } = await import("./lab-system.ts");
   await using parts = new AsyncDisposableStack();
-  using twins = new SessionTwins(tmpdir());
+  using watch = new SessionWatch(tmpdir());
   const report = await runCrashTest({
     name: "Tandem, a fleet on several machines",
     createSystem: async (stage) => {
@@ -81,16 +88,31 @@ async function injectFaults(network: LabNetwork, options: LabOptions, signal: Ab
     seed: Number(options.seed),
     address: addressOf("client"),
     ...(options.only !== undefined && { only: options.only.split(",") }),
+    ...(options.work !== undefined && { work: workOf(options.work) }),
     signal,
     onProgress: ({ done, total, violations, last }) => {
       console.error(`${done} of ${total} faults, ${violations} violations (${last})`);
     },
   });
-  for (const [session, where] of twins.found) {
-    const message = `The conversation ${session} ran on two machines at the same time: ${where}.`;
+  for (const [session, where] of watch.twins) {
+    const message = `The conversation ${session} had two processes at the same time: ${where}.`;
     report.violations.push({ invariant: "one-process", message, round: -1 });
   }
-  return report;
+  const deaths = report.faults.filter(({ kind }) => DEATHS.has(kind)).map(({ at }) => at);
+  return { ...report, takeovers: watch.takeoversAfter(deaths) };
+}
+
+/** Faults that end a worker without a word. */
+const DEATHS = new Set(["kill-worker", "crash-machine"]);
+
+const workOf = (names: string): OrderKind[] =>
+  ORDER_KINDS.filter((kind) => names.split(",").some((name) => name === kind));
+
+function describeTakeovers({ moved, stayed }: TakeoverTimes): string {
+  const seconds = (times: readonly number[], share: number): string => (quantile(times, share) / 1_000).toFixed(1);
+  const line = (times: readonly number[], where: string): string =>
+    `${times.length} sessions ran again ${where}: p50 ${seconds(times, 0.5)} s, p95 ${seconds(times, 0.95)} s, most ${seconds(times, 1)} s`;
+  return [line(moved, "on another machine"), line(stayed, "on their own machine after its restart")].join("\n");
 }
 
 function printLogs(report: CrashTestReport | undefined): void {
