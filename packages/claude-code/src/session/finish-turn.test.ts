@@ -66,6 +66,15 @@ test("sends the result of a lost call as a message and continues the turn", () =
   ]);
 });
 
+test("is no continuation by itself, as the line before it is", () => {
+  const continuation = { ...user, uuid: "m", parentUuid: "u", isMeta: true, promptSource: "system" };
+  const inWords = [{ type: "text" as const, text: "42" }];
+  const { added } = resultLines([user, continuation], [{ toolUseId: "toolu_1", content: [], isError: false, inWords }]);
+  expect(added).toMatchObject([{ ...frame, type: "user", parentUuid: "m" }]);
+  expect(added[0]).not.toHaveProperty("isMeta");
+  expect(added[0]).not.toHaveProperty("promptSource");
+});
+
 test("continues after a message or a result, but not after the model's final answer", () => {
   const said = { ...frame, type: "assistant", uuid: "s", message: { content: [{ type: "text", text: "Done." }] } };
   const goesOn = (...lines: object[]) => resultLines(lines as Record<string, unknown>[], []).goesOn;

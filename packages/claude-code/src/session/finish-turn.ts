@@ -92,11 +92,22 @@ function resultLine(from: Entry, id: string, parent: string | undefined, results
 
 type UserLine = TranscriptLine & { uuid: string };
 
-/** Copies another line's envelope, without the fields that belong to its answer or result. */
+/** What all lines of a conversation have in common. */
+const envelope = z.object({
+  isSidechain: z.boolean().optional(),
+  userType: z.string().optional(),
+  entrypoint: z.string().optional(),
+  cwd: z.string().optional(),
+  sessionId: z.string().optional(),
+  version: z.string().optional(),
+  gitBranch: z.string().optional(),
+  slug: z.string().optional(),
+});
+
+/** Copies only the envelope: a line that also had another one's mark as internal would not continue the turn. */
 function userLine(from: Entry, parent: string | undefined, content: readonly object[]): UserLine {
-  const { message: _, requestId: __, toolUseResult: ___, sourceToolAssistantUUID: ____, ...frame } = from;
   return {
-    ...frame,
+    ...envelope.parse(from),
     parentUuid: parent ?? from.uuid,
     type: "user",
     message: { role: "user", content: [...content] },

@@ -35,11 +35,20 @@ test("replaces a file that is behind or has diverged", async () => {
 test("keeps a file that only has more internal notes", async () => {
   await store.append("", [line("1")]);
   const note = { type: "cost-state", totalCostUSD: 1 };
-  // The last line was truncated by a crash.
-  const text = `${toText([line("1"), note])}{"type":"us`;
+  const text = toText([line("1"), note]);
   await writeFile(file(), text);
   expect(await restore()).toEqual([line("1"), note]);
   expect(await readFile(file(), "utf8")).toBe(text);
+});
+
+test.each(["end", "middle"])("replaces a file with half a line at its %s, and keeps its notes", async (place) => {
+  await store.append("", [line("1")]);
+  const note = { type: "cost-state", totalCostUSD: 1 };
+  const half = '{"type":"us';
+  const [before, after] = [toText([line("1")]), toText([note])];
+  await writeFile(file(), place === "end" ? `${before}${after}${half}` : `${before}${half}\n${after}`);
+  expect(await restore()).toEqual([line("1"), note]);
+  expect(await readFile(file(), "utf8")).toBe(toText([line("1"), note]));
 });
 
 test("replaces a file with unreported lines, and keeps a backup", async () => {
@@ -48,6 +57,22 @@ test("replaces a file with unreported lines, and keeps a backup", async () => {
   expect(await restore()).toEqual([line("1")]);
   expect(await readFile(file(), "utf8")).toBe(toText([line("1")]));
   expect(await readFile(`${file()}.aside`, "utf8")).toBe(toText([line("1"), line("2")]));
+});
+
+test("replaces a file that lacks a line before the last one", async () => {
+  await store.append("", [line("1"), line("2"), line("3")]);
+  await writeFile(file(), toText([line("1"), line("3")]));
+  await restore();
+  expect(await readFile(file(), "utf8")).toBe(toText([line("1"), line("2"), line("3")]));
+});
+
+test("bridges a gap of the stored transcript, also in a file that has it", async () => {
+  const after = { ...line("3"), parentUuid: "2" };
+  await store.append("", [line("1"), after]);
+  await writeFile(file(), toText([line("1"), after]));
+  const bridged = [line("1"), { ...line("3"), parentUuid: "1" }];
+  expect(await restore()).toEqual(bridged);
+  expect(await readFile(file(), "utf8")).toBe(toText(bridged));
 });
 
 test("writes a subagent's transcript beside it, with its metadata in a separate file", async () => {

@@ -6,8 +6,14 @@ export type TranscriptLine = Record<string, unknown>;
 
 const line = z.record(z.string(), z.unknown());
 
-/** Parses a transcript file; undefined if it does not exist. Skips a line truncated by a crash. */
-export async function readTranscript(file: string): Promise<TranscriptLine[] | undefined> {
+export interface TranscriptFile {
+  lines: TranscriptLine[];
+  /** False if a crash or a full disk has left half a line. A line that is appended to it could not be read. */
+  isWhole: boolean;
+}
+
+/** Parses a transcript file; undefined if it does not exist. Skips half lines. */
+export async function readTranscriptFile(file: string): Promise<TranscriptFile | undefined> {
   let text: string;
   try {
     text = await readFile(file, "utf8");
@@ -15,14 +21,19 @@ export async function readTranscript(file: string): Promise<TranscriptLine[] | u
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
   }
-  return text.split("\n").flatMap((row) => {
+  const rows = text.split("\n").filter((row) => row !== "");
+  const lines = rows.flatMap((row) => {
     try {
-      return row ? [line.parse(JSON.parse(row))] : [];
+      return [line.parse(JSON.parse(row))];
     } catch {
       return [];
     }
   });
+  return { lines, isWhole: lines.length === rows.length && (text === "" || text.endsWith("\n")) };
 }
+
+export const readTranscript = async (file: string): Promise<TranscriptLine[] | undefined> =>
+  (await readTranscriptFile(file))?.lines;
 
 export const toText = (lines: readonly TranscriptLine[]): string =>
   lines.map((row) => `${JSON.stringify(row)}\n`).join("");
