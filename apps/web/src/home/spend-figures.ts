@@ -1,10 +1,6 @@
-/** A row of `/v1/usage`. */
-export interface UsageOfDay {
-  day: string;
-  agent_id: string;
-  usd: number;
-  sessions: number;
-}
+import type { ResponseOf } from "@tandem/protocol";
+
+type UsageOfDay = ResponseOf<"usage.list">["data"][number];
 
 export interface Spend {
   today: number;

@@ -1,16 +1,11 @@
+import type { ResponseOf } from "@tandem/protocol";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { api } from "../api/client.ts";
 import { StoredValue } from "./stored-value.ts";
 import { useLive } from "./live-value.ts";
 
-interface OwnTenant {
-  id: string;
-  name: string;
-  /** The operator also manages the machine. */
-  is_operator: boolean;
-  demo: boolean;
-}
+type OwnTenant = Pick<ResponseOf<"tenant.retrieve">, "id" | "name" | "is_operator" | "demo">;
 
 /** The last known tenant, so that operator pages do not flash before the response arrives. */
 const known = new StoredValue<OwnTenant>("tandem.tenant", {

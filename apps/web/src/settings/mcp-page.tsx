@@ -1,3 +1,4 @@
+import type { KnownMcpServer } from "@tandem/protocol";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api } from "../api/client.ts";
 import { ago, formatDateTime } from "../text/format.ts";
@@ -5,16 +6,6 @@ import { Button } from "../ui/button.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { Problem } from "../ui/problem.tsx";
 import { Badge, Mono, PageHead, Panel } from "./panel.tsx";
-
-interface McpServer {
-  id: string;
-  name: string;
-  origin: string;
-  hash: string;
-  tools: { name: string; description?: string; inputSchema: unknown }[];
-  accepted: { hash: string; at: string; by: string };
-  changes: string[];
-}
 
 const KEY = ["/v1/mcp_servers"];
 
@@ -42,7 +33,7 @@ export default function McpPage() {
   );
 }
 
-function Server({ server }: { server: McpServer }) {
+function Server({ server }: { server: KnownMcpServer }) {
   const queries = useQueryClient();
   const accept = useMutation({
     mutationFn: () =>

@@ -1,3 +1,4 @@
+import type { ResponseOf } from "@tandem/protocol";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { api } from "../api/client.ts";
@@ -6,22 +7,7 @@ import { Empty } from "../ui/empty.tsx";
 import { Problem } from "../ui/problem.tsx";
 import { Badge, PageHead, Panel } from "./panel.tsx";
 
-type Rates = Record<"input" | "output" | "cache_read", number>;
-
-/** A model of `/v1/models`. Unknown values are null. */
-interface ModelFacts {
-  id: string;
-  display_name: string;
-  lifecycle: "active" | "deprecated" | "retired";
-  retires_at: string | null;
-  max_input_tokens: number | null;
-  max_tokens: number | null;
-  tandem: {
-    aliases: string[];
-    efforts: string[] | null;
-    price: (Rates & { long_prompt: (Rates & { over_tokens: number }) | null; as_of: string }) | null;
-  };
-}
+type Model = ResponseOf<"models.retrieve">;
 
 const COLUMNS = ["Model", "Window", "Max output", "Input", "Output", "Cached"] as const;
 /** The unit is stated once, below the table. */
@@ -71,7 +57,7 @@ export default function ModelsPage() {
 function ModelRow({
   model: { id, display_name, lifecycle, max_input_tokens, max_tokens, tandem },
 }: {
-  model: ModelFacts;
+  model: Model;
 }) {
   const { aliases, efforts, price } = tandem;
   return (

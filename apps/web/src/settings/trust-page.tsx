@@ -1,5 +1,5 @@
 import { useQueries } from "@tanstack/react-query";
-import { ENVIRONMENT_METADATA } from "@tandem/protocol";
+import { ENVIRONMENT_METADATA, type Trust } from "@tandem/protocol";
 import { api } from "../api/client.ts";
 import { useEnvironments } from "../api/lists.ts";
 import { isOwnFolder } from "../text/path-labels.ts";
@@ -8,14 +8,6 @@ import { useLive } from "../live/live-value.ts";
 import { ago } from "../text/format.ts";
 import { Problem } from "../ui/problem.tsx";
 import { Badge, Mono, PageHead, Panel, type Tone } from "./panel.tsx";
-
-interface Trust {
-  folder: string;
-  state: "trusted" | "untrusted" | "changed" | "empty" | "refused";
-  since: string | null;
-  reason: string | null;
-  files: string[];
-}
 
 const STATES: Readonly<Record<Trust["state"], { tone: Tone; label: string; words: string }>> = {
   trusted: {

@@ -1,8 +1,8 @@
+import type { Finding } from "@tandem/protocol";
 import { CircleCheck, CircleX, TriangleAlert } from "lucide-react";
 import { capitalised } from "../../text/mode-labels.ts";
 import { InlineCode } from "../../text/inline-code.tsx";
 import { Panel, Rows } from "../panel.tsx";
-import type { Finding } from "./server-status.ts";
 
 const ICONS = {
   ok: <CircleCheck aria-label="ok" className="size-4 shrink-0 text-good" />,

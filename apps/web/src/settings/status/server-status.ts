@@ -1,45 +1,5 @@
 import type { Tone } from "../panel.tsx";
 
-export interface AuthState {
-  state: string;
-  detail: string;
-  fix: string;
-  account?: { kind: string; plan?: string; email?: string; organization?: string };
-}
-
-/** The response of `/v1/status`. */
-export interface ServerStatus {
-  version: string;
-  node: string;
-  demo: boolean;
-  started_at: string;
-  roots: string[];
-  file: string | null;
-  backend: string;
-  payer: string;
-  credential: string | null;
-  auth: AuthState;
-  models: { role: string; model: string; falls_back: boolean }[];
-  ignored: { key: string; why: string }[];
-  sessions: {
-    payer: string;
-    auth: AuthState;
-    sandbox: { on: boolean; reason?: string; fix?: string; warning?: string; details?: string[] };
-    trust: { folder: string; state: string; files: string[] };
-  };
-  storage:
-    | { state: "ready"; engine: string; place: string; schema: number; bytes: number }
-    | { state: "not_yet"; engine: string; place: string }
-    | { state: "failed"; detail: string; fix: string };
-}
-
-export interface Finding {
-  name: string;
-  result: "ok" | "warning" | "failure";
-  detail: string;
-  fix?: string;
-}
-
 export const PAYERS: Readonly<Record<string, string>> = {
   nobody: "No one (demo)",
   claude_login: "Claude login on this machine",

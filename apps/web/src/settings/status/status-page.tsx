@@ -1,3 +1,4 @@
+import type { ServerStatus } from "@tandem/protocol";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Stethoscope } from "lucide-react";
 import { api } from "../../api/client.ts";
@@ -7,7 +8,7 @@ import { Button } from "../../ui/button.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Badge, Facts, Mono, PageHead, Panel, Row, Rows } from "../panel.tsx";
 import { Findings } from "./findings.tsx";
-import { type AuthState, bytes, PAYERS, type ServerStatus, toneOf } from "./server-status.ts";
+import { bytes, PAYERS, toneOf } from "./server-status.ts";
 
 /** The model backend, billing, the login or key, and the doctor's checks. */
 export default function StatusPage() {
@@ -161,7 +162,7 @@ function StatusDetails({ status }: { status: ServerStatus }) {
   );
 }
 
-function Auth({ auth: { state, detail, fix, account }, isNeeded }: { auth: AuthState; isNeeded: boolean }) {
+function Auth({ auth: { state, detail, fix, account }, isNeeded }: { auth: ServerStatus["auth"]; isNeeded: boolean }) {
   return (
     <>
       <p>
