@@ -34,7 +34,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 
 /** Folders and top-level files of these packages form layers: none imports one that imports it in turn. */
 const LAYERED =
-  "sessions server cli web claude-code client connectors policy queue rehearsal runtime sandbox workspace".split(" ");
+  `sessions server cli web claude-code client connectors context emulator metrics policy queue rehearsal relationships runtime
+  sandbox storage tandem workspace`.split(/\s+/);
 const MAX_FILES = 25;
 
 /** Libraries that only one package may import: all others use its API. */

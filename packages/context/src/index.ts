@@ -1,7 +1,7 @@
 export { describeEvidence, evidence } from "./evidence.ts";
 export { openContext, type Context } from "./open-context.ts";
 export { openContextFolder } from "./folder/open-context-folder.ts";
-export { describeProblem } from "./file-problem.ts";
+export { describeProblem } from "./formats/file-problem.ts";
 export { updateTableFile } from "./catalogue/update-table-file.ts";
 export { tableKey } from "./catalogue/table-path.ts";
 export {
@@ -17,10 +17,11 @@ export {
 } from "./proposals/proposal.ts";
 export { hunkFilter, type HunkFilter } from "./proposals/hunk-filter.ts";
 export { hunkGroup, type HunkGroup } from "./proposals/hunk-groups.ts";
-export type { Draft, ProposalPage } from "./proposals/proposals.ts";
+export type { Draft } from "./draft.ts";
+export type { ProposalPage } from "./proposals/proposals.ts";
 export type { Budget, LlmSource } from "./runs/metered-llm.ts";
 export { runEvent, type Run, type RunEvent } from "./runs/job-run.ts";
-export { holdsFor, isExpired, MEMORY_SCOPES, type MemoryFile, type MemoryScope } from "./memory/memory-file.ts";
+export { holdsFor, isExpired, MEMORY_SCOPES, type MemoryFile, type MemoryScope } from "./formats/memory-file.ts";
 export { contradictionsOf, Memories, type StoredMemory } from "./memory/memories.ts";
 export { findMemory, forget, keep, remember } from "./memory/remember.ts";
 export { captureIsOff, memoryKind, rememberKind } from "./memory/memory-kind.ts";
@@ -28,15 +29,20 @@ export type { Captured } from "./memory/capture-session.ts";
 export { MemoryCapture } from "./memory/memory-capture.ts";
 export { MemoryStores } from "./memory/memory-stores.ts";
 export { isPageKey, pageKeyOf, pagePath, parsePage, renderPage } from "./wiki/page-file.ts";
-export { answerForModel, structuredForModel, structuredSchema } from "./tools/define-context-tool.ts";
 export type { Chunk } from "./ingest/evidence/document-record.ts";
-export type { ContextTool, ToolCaller } from "./tools/context-tool.ts";
+export {
+  answerForModel,
+  structuredForModel,
+  structuredSchema,
+  type ContextTool,
+  type ToolCaller,
+} from "./context-tool.ts";
 export { ContextSearch } from "./search/context-search.ts";
 export { SEARCH_KINDS, type SearchKind } from "./search/documents.ts";
 export type { ProjectImport } from "./metrics/import-project.ts";
 export { Metrics } from "./metrics/metrics-service.ts";
-export { MetricsReader } from "./metrics/metrics-reader.ts";
-export { CatalogueReader } from "./tools/catalogue-reader.ts";
+export { MetricsReader } from "./metric-definitions/metrics-reader.ts";
+export { CatalogueReader } from "./catalogue/catalogue-reader.ts";
 export type { TableOutline } from "./catalogue/table-outline.ts";
 export { createContextTools } from "./tools/context-tools.ts";
 export {
@@ -51,7 +57,7 @@ export {
   scan,
   scrubContext,
 } from "./load-work.ts";
-export type { SourceAccess } from "./ingest/sources/open-source.ts";
+export type { SourceAccess } from "./sources/open-source.ts";
 export type { ScrubReport } from "./scrub/scrub-context.ts";
 export type { ScanPlan } from "./scan/plan-scan.ts";
 export type { ScanResult } from "./scan/scan-result.ts";
@@ -69,9 +75,9 @@ export { tableDescription } from "./tools/table-tool.ts";
 export { foundValues } from "./tools/value-tool.ts";
 export type { IngestPlan } from "./ingest/ingest-plan.ts";
 export type { IngestReport } from "./ingest/ingest-report.ts";
-export type { Source } from "./ingest/sources/source.ts";
+export type { Source } from "./sources/source.ts";
 export { compareRuns } from "./evals/compare-runs.ts";
 export { evalParams, type EvalParams } from "./evals/eval-params.ts";
 export { listEvals, type LoadedEvals, loadEvals } from "./evals/load-evals.ts";
 export type { CreateTools } from "./evals/open-eval-context.ts";
-export { textSource } from "./ingest/sources/text-source.ts";
+export { textSource } from "./sources/text-source.ts";

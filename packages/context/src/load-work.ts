@@ -1,7 +1,7 @@
 import type { ingest as ingestNow } from "./ingest/ingest.ts";
 import type { planIngest as planIngestNow } from "./ingest/ingest-plan.ts";
-import type { checkoutSource as checkoutNow } from "./ingest/sources/checkout-source.ts";
-import type { openSource as open } from "./ingest/sources/open-source.ts";
+import type { checkoutSource as checkoutNow } from "./sources/checkout-source.ts";
+import type { openSource as open } from "./sources/open-source.ts";
 import type { findJoins as findJoinsNow } from "./scan/find-joins.ts";
 import type { planScan as planScanNow } from "./scan/plan-scan.ts";
 import type { scan as scanNow } from "./scan/scan.ts";
@@ -38,10 +38,10 @@ export const openSource: typeof open = (name, config, rules) => ({
   lists: config.type === "queries" ? "some" : "all",
   ...(config.connection && { connection: config.connection }),
   async *list(options) {
-    const library = await import("./ingest/sources/open-source.ts");
+    const library = await import("./sources/open-source.ts");
     yield* library.openSource(name, config, rules).list(options);
   },
 });
 
 export const checkoutSource: typeof checkoutNow = async (...args) =>
-  (await import("./ingest/sources/checkout-source.ts")).checkoutSource(...args);
+  (await import("./sources/checkout-source.ts")).checkoutSource(...args);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { compileQuery } from "./compile-query.ts";
-import { buildModel } from "./model/build-model.ts";
+import { buildModel } from "./build/build-model.ts";
 import { metricsFile } from "./model/metrics-file.ts";
 import { metricQuery } from "@tandem/protocol";
 import { askShop, NOW, SHOP_FILES, SHOP_TABLES, shopModel } from "./testing/shop.ts";

@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { metricQuery } from "@tandem/protocol";
 import { compileQuery } from "./compile-query.ts";
-import { buildModel } from "./model/build-model.ts";
+import { buildModel } from "./build/build-model.ts";
 import type { CataloguedTable } from "./model/catalogued-table.ts";
 import { metricsFile } from "./model/metrics-file.ts";
 

@@ -4,7 +4,7 @@ export { findDimension } from "./describe/find-dimension.ts";
 export { listFields, type QueryField } from "./describe/list-fields.ts";
 export { metricParts } from "./describe/metric-parts.ts";
 export { MetricError } from "./metric-error.ts";
-export { buildModel } from "./model/build-model.ts";
+export { buildModel } from "./build/build-model.ts";
 export type { CataloguedTable } from "./model/catalogued-table.ts";
 export { AGGREGATE_KEYS, type MetricsFile, metricsFile } from "./model/metrics-file.ts";
 export type { Metric, Model } from "./model/model.ts";

@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { expect, inject, test } from "vitest";
 import { compileQuery } from "./compile-query.ts";
 import { MetricError } from "./metric-error.ts";
-import { buildModel } from "./model/build-model.ts";
+import { buildModel } from "./build/build-model.ts";
 import { differences } from "./testing/differences.ts";
 import { oracle } from "./testing/oracle.ts";
 import { catalogued, NOW, randomCase } from "./testing/random-case.ts";

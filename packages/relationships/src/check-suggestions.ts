@@ -4,7 +4,7 @@ import { nameEvidence } from "./names/name-evidence.ts";
 import type { Prober } from "./data/prober.ts";
 import type { JoinEnd, Suggestion } from "./relationship.ts";
 import { type ColumnFacts, kindFit, type TableFacts, tableId } from "./data/table-facts.ts";
-import type { Key } from "./keys/table-keys.ts";
+import type { Key } from "./data/key.ts";
 import type { Vocabulary } from "./names/vocabulary.ts";
 
 /** Several columns suggested as a reference to as many. */

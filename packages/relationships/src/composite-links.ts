@@ -3,7 +3,7 @@ import { nameEvidence } from "./names/name-evidence.ts";
 import type { Overlap } from "./data/overlap.ts";
 import type { Probe, Prober } from "./data/prober.ts";
 import { type ColumnFacts, kindFit, type TableFacts } from "./data/table-facts.ts";
-import type { Key } from "./keys/table-keys.ts";
+import type { Key } from "./data/key.ts";
 import { readsLikeReference, roleEvidence } from "./names/roles.ts";
 import type { Vocabulary } from "./names/vocabulary.ts";
 

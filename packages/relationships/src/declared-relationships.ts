@@ -1,6 +1,6 @@
 import type { Relationship } from "./relationship.ts";
 import { type ColumnFacts, type TableFacts, tableId } from "./data/table-facts.ts";
-import type { Key } from "./keys/table-keys.ts";
+import type { Key } from "./data/key.ts";
 
 export interface Declared {
   relationships: Relationship[];

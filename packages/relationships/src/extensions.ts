@@ -1,6 +1,6 @@
 import type { Candidate } from "./join-candidates.ts";
 import { type ColumnFacts, kindFit, type TableFacts } from "./data/table-facts.ts";
-import type { Key } from "./keys/table-keys.ts";
+import type { Key } from "./data/key.ts";
 import { density } from "./data/value-evidence.ts";
 import { isSatellite, type Vocabulary } from "./names/vocabulary.ts";
 

@@ -4,7 +4,7 @@ import { type NameEvidence, nameEvidence, ownership } from "./names/name-evidenc
 import { KeyIndex } from "./keys/key-index.ts";
 import { type ColumnFacts, kindFit, type TableFacts } from "./data/table-facts.ts";
 import { hasRole, roleEvidence } from "./names/roles.ts";
-import { isMainFor, type Key } from "./keys/table-keys.ts";
+import { isMainFor, type Key } from "./data/key.ts";
 import type { ValueIndex } from "./keys/value-index.ts";
 import type { Vocabulary } from "./names/vocabulary.ts";
 

@@ -4,7 +4,7 @@ import type { Overlap } from "./data/overlap.ts";
 import type { Probe, Prober } from "./data/prober.ts";
 import { readsLikeReference } from "./names/roles.ts";
 import { type ColumnFacts, kindFit, type TableFacts } from "./data/table-facts.ts";
-import type { Key } from "./keys/table-keys.ts";
+import type { Key } from "./data/key.ts";
 import type { Vocabulary } from "./names/vocabulary.ts";
 import { INFLECTED, wordsOf } from "./names/name-words.ts";
 

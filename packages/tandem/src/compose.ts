@@ -8,16 +8,16 @@ import { existsSync, readdirSync } from "node:fs";
 import { homedir, hostname } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { findClaudeCode, namedExecutable } from "./models/find-claude-code.ts";
+import { findClaudeCode, namedExecutable } from "./project/find-claude-code.ts";
 import { connectionLocation, findConnection } from "./config/connection-location.ts";
 import { databaseLocation } from "./config/database-location.ts";
 import type { Project } from "./config/load-project.ts";
 import { resolveSecret, resolveToken } from "./config/resolve-secret.ts";
 import { ensureTandemHome, tandemHome, type Variables } from "./config/tandem-home.ts";
 import { requireTrust } from "./config/trust.ts";
-import type { Host } from "./host.ts";
+import type { Host } from "./config/host.ts";
 import { userName } from "./project/local-actor.ts";
-import { serverSettings } from "./server/server-settings.ts";
+import { serverSettings } from "./config/server-settings.ts";
 
 // The only module that wires packages together. It imports each package on first use: loading all of them takes longer than
 // most commands run.

@@ -21,7 +21,7 @@ import {
   type Membership,
 } from "./fleet/open-membership.ts";
 import { createServerHealth } from "./health/create-server-health.ts";
-import type { Host } from "./host.ts";
+import type { Host } from "./config/host.ts";
 import { sessionPayerOf } from "./project/describe-project.ts";
 import { localActor } from "./project/local-actor.ts";
 import { openProjectOrDefaults } from "./project/open-project.ts";

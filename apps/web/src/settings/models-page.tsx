@@ -54,11 +54,7 @@ export default function ModelsPage() {
   );
 }
 
-function ModelRow({
-  model: { id, display_name, lifecycle, max_input_tokens, max_tokens, tandem },
-}: {
-  model: Model;
-}) {
+function ModelRow({ model: { id, display_name, lifecycle, max_input_tokens, max_tokens, tandem } }: { model: Model }) {
   const { aliases, efforts, price } = tandem;
   return (
     <tr className="align-top">

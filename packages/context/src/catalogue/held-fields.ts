@@ -1,4 +1,4 @@
-import { suspicionOf, suspicionOfName } from "../ingest/evidence/suspicion.ts";
+import { suspicionOf, suspicionOfName } from "../untrusted/suspicion.ts";
 import type { ColumnEntry, Descriptions, JoinEntry, TableFile } from "./table-file.ts";
 import type { FieldLines } from "./table-lines.ts";
 import { joinKey } from "./table-values.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { FileProblem } from "../file-problem.ts";
+import type { FileProblem } from "../formats/file-problem.ts";
 import { PERSONAL_KINDS } from "../privacy/personal-data.ts";
-import { readYaml } from "../read-yaml.ts";
+import { readYaml } from "../formats/read-yaml.ts";
 import { SampleLists, withoutSampleLists } from "./sample-lists.ts";
 
 /** Descriptions by author. A person's takes precedence over a model's, and a model's over the database's comment. */

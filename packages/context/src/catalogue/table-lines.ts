@@ -1,5 +1,5 @@
 import { isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, type Pair, type YAMLMap } from "yaml";
-import type { Aspect } from "../proposals/proposal.ts";
+import type { Aspect } from "../draft.ts";
 import { withoutSampleLists } from "./sample-lists.ts";
 import { joinEntry } from "./table-file.ts";
 import { joinKey } from "./table-values.ts";

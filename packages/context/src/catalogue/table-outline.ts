@@ -1,4 +1,4 @@
-import { readYaml } from "../read-yaml.ts";
+import { readYaml } from "../formats/read-yaml.ts";
 import { parseTableFile, tableFile, type TableFile } from "./table-file.ts";
 
 const LEFT_OUT = {

@@ -1,6 +1,6 @@
 import type { Relationship } from "@tandem/relationships";
 import type { Evidence } from "../evidence.ts";
-import type { Support } from "../proposals/proposals.ts";
+import type { Support } from "../draft.ts";
 import { heldFields } from "./held-fields.ts";
 import type { TableFile } from "./table-file.ts";
 import { type FieldLines, tableLines } from "./table-lines.ts";

@@ -1,9 +1,9 @@
 import { TandemError } from "@tandem/protocol";
 import { canonicalJson } from "../canonical-json.ts";
 import { editYaml } from "@tandem/workspace";
-import { describeProblem } from "../file-problem.ts";
-import type { Draft } from "../proposals/proposals.ts";
-import { type Shape, syncDocument } from "../sync-yaml.ts";
+import { describeProblem } from "../formats/file-problem.ts";
+import type { Draft } from "../draft.ts";
+import { type Shape, syncDocument } from "../formats/sync-yaml.ts";
 import { OwnedText } from "./owned-text.ts";
 import { joinEntry, parseTableFile, type TableFile } from "./table-file.ts";
 import { tablePath } from "./table-path.ts";

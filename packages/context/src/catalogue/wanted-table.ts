@@ -1,6 +1,6 @@
 import type { Table } from "@tandem/connectors";
 import type { Relationship, VerifiedKey } from "@tandem/relationships";
-import type { StorableTable } from "../scan/scanned-table.ts";
+import type { StorableTable } from "../privacy/scanned-table.ts";
 import { isHeldJoin } from "./held-fields.ts";
 import type { OwnedText } from "./owned-text.ts";
 import { oneLine } from "./one-line.ts";

@@ -3,8 +3,7 @@ import { EVAL_ARMS, type EvalArm } from "@tandem/protocol";
 import { defineTool, type Tool } from "@tandem/runtime";
 import { z } from "zod";
 import type { SearchKind } from "../search/documents.ts";
-import type { ContextTool } from "../tools/context-tool.ts";
-import { answerForModel } from "../tools/define-context-tool.ts";
+import { type ContextTool, answerForModel } from "../context-tool.ts";
 import type { EvalDatabases } from "./eval-databases.ts";
 
 /** The tools that each arm adds to the ones before it. */

@@ -1,8 +1,8 @@
 import type { EvalChecks, EvalTally } from "@tandem/protocol";
 import { TandemError } from "@tandem/protocol";
 import { z } from "zod";
-import type { CatalogueReader } from "../tools/catalogue-reader.ts";
-import type { ContextTool } from "../tools/context-tool.ts";
+import type { CatalogueReader } from "../catalogue/catalogue-reader.ts";
+import type { ContextTool } from "../context-tool.ts";
 import { foundPath } from "../tools/join-tool.ts";
 import { findValues } from "../values/find-values.ts";
 import { compareRows } from "./compare-rows.ts";

@@ -1,8 +1,8 @@
 import type { EvalArm } from "@tandem/protocol";
 import type { SearchView } from "../search/context-search.ts";
 import type { SearchKind } from "../search/documents.ts";
-import type { CatalogueReader } from "../tools/catalogue-reader.ts";
-import type { ContextTool } from "../tools/context-tool.ts";
+import type { CatalogueReader } from "../catalogue/catalogue-reader.ts";
+import type { ContextTool } from "../context-tool.ts";
 import { kindsOf } from "./arm-tools.ts";
 import type { AskedQuestion } from "./load-evals.ts";
 import { plantedSearch } from "./planted-search.ts";

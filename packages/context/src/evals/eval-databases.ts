@@ -1,12 +1,12 @@
 import type { Connection, Rows } from "@tandem/connectors";
 import { type MetricQuery, type StatementVerdict, TandemError } from "@tandem/protocol";
 import { z } from "zod";
-import type { CatalogueReader } from "../tools/catalogue-reader.ts";
-import type { ContextTool } from "../tools/context-tool.ts";
+import type { CatalogueReader } from "../catalogue/catalogue-reader.ts";
+import type { ContextTool } from "../context-tool.ts";
 import { judgeQuery } from "../verdict/judge-query.ts";
 import { queryAnswer } from "../tools/sql-tool.ts";
 import type { ResultSet } from "./compare-rows.ts";
-import type { EvalFile, Expectation } from "./eval-file.ts";
+import type { EvalFile, Expectation } from "../formats/eval-file.ts";
 import type { AskedQuestion } from "./load-evals.ts";
 
 /** A result with more rows is not compared. */

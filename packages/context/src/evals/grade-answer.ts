@@ -1,6 +1,6 @@
 import type { EvalTrial, VerdictKind } from "@tandem/protocol";
-import type { CatalogueReader } from "../tools/catalogue-reader.ts";
-import type { ContextTool } from "../tools/context-tool.ts";
+import type { CatalogueReader } from "../catalogue/catalogue-reader.ts";
+import type { ContextTool } from "../context-tool.ts";
 import { compareRows } from "./compare-rows.ts";
 import type { EvalAnswer } from "./eval-answer.ts";
 import type { EvalDatabases, Ran } from "./eval-databases.ts";

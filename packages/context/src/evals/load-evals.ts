@@ -1,7 +1,7 @@
 import { type EvalFileSummary, RequestError, TandemError } from "@tandem/protocol";
-import { describeProblem } from "../file-problem.ts";
+import { describeProblem } from "../formats/file-problem.ts";
 import type { ContextFolder } from "../folder/context-folder.ts";
-import { type EvalFile, type EvalQuestion, parseEvalFile } from "./eval-file.ts";
+import { type EvalFile, type EvalQuestion, parseEvalFile } from "../formats/eval-file.ts";
 
 const PREFIX = "evals/";
 

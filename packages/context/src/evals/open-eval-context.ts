@@ -6,8 +6,8 @@ import { openStore, type Store } from "@tandem/storage";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import { ContextSearch, type SearchView } from "../search/context-search.ts";
 import type { SearchKind } from "../search/documents.ts";
-import { CatalogueReader } from "../tools/catalogue-reader.ts";
-import type { ContextTool } from "../tools/context-tool.ts";
+import { CatalogueReader } from "../catalogue/catalogue-reader.ts";
+import type { ContextTool } from "../context-tool.ts";
 import type { EvalContext } from "./eval-context.ts";
 
 /** Builds the context's tools over a folder and a search. */

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Connection, type DatabaseLocation, type RowReference, type Table } from "@tandem/connectors";
 import { RequestError } from "@tandem/protocol";
-import type { CatalogueReader } from "../tools/catalogue-reader.ts";
-import type { EvalFile } from "./eval-file.ts";
+import type { CatalogueReader } from "../catalogue/catalogue-reader.ts";
+import type { EvalFile } from "../formats/eval-file.ts";
 
 /** Copies of databases with other rows, until disposed. */
 export class PerturbedDatabases implements AsyncDisposable {

@@ -1,8 +1,8 @@
 import { isId, newId, TandemError, type ContextId } from "@tandem/protocol";
 import { stringify } from "yaml";
 import { z } from "zod";
-import { describeProblem } from "../file-problem.ts";
-import { readYaml } from "../read-yaml.ts";
+import { describeProblem } from "../formats/file-problem.ts";
+import { readYaml } from "../formats/read-yaml.ts";
 import { CONTEXT_FILE } from "./context-path.ts";
 
 const VERSION = 1;

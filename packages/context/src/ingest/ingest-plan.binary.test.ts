@@ -7,9 +7,9 @@ import { aCandidate, giveCandidates, giveLanes, isExtraction, isTriage } from ".
 import { isCurator, isReconciler, isUnit, taskOf, use, verify, writePage } from "./testing/agent-requests.ts";
 import { openTestIngest } from "./testing/open-test-ingest.ts";
 import { planIngest } from "./ingest-plan.ts";
-import { makeFiles } from "./sources/testing/make-files.ts";
-import { openTestContext } from "./sources/testing/open-test-context.ts";
-import { putProvenance } from "./sources/provenance.ts";
+import { makeFiles } from "../sources/testing/make-files.ts";
+import { openTestContext } from "../sources/testing/open-test-context.ts";
+import { putProvenance } from "../sources/provenance.ts";
 
 const ingest = defaultSection("ingest");
 

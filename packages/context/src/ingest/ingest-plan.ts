@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import { type Config, type Role, TandemError } from "@tandem/protocol";
 import { estimateIngest, type PlannedDocument, type PlannedRequests, totalOf } from "./estimate-ingest.ts";
 import { DocumentThread } from "./evidence/document-thread.ts";
-import type { ContextStore } from "./sources/context-store.ts";
-import { countsOf, diffSource, type DiffCounts, type StagedItem } from "./sources/diff-source.ts";
-import { fetchSource } from "./sources/fetch-source.ts";
-import { readProvenance } from "./sources/provenance.ts";
-import type { Source } from "./sources/source.ts";
+import type { ContextStore } from "../sources/context-store.ts";
+import { countsOf, diffSource, type DiffCounts, type StagedItem } from "../sources/diff-source.ts";
+import { fetchSource } from "../sources/fetch-source.ts";
+import { readProvenance } from "../sources/provenance.ts";
+import type { Source } from "../sources/source.ts";
 
 /** Preview of a run. */
 export interface IngestPlan {

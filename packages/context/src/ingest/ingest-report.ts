@@ -2,7 +2,7 @@ import type { Curated } from "./curate/curate.ts";
 import type { Proposed } from "./propose/propose-line.ts";
 import type { Reconciled } from "./reconcile/reconcile.ts";
 import type { FailedCall } from "./workbench/failed-calls.ts";
-import type { DiffCounts } from "./sources/diff-source.ts";
+import type { DiffCounts } from "../sources/diff-source.ts";
 
 /** Result of an ingest job. */
 export interface IngestReport {

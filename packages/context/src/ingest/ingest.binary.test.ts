@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MemoryRun } from "../scan/testing/memory-run.ts";
 import { RehearsedBackend } from "../scan/testing/rehearsed-backend.ts";
 import { sharedStore } from "../testing/shared-store.ts";
-import { CatalogueReader } from "../tools/catalogue-reader.ts";
+import { CatalogueReader } from "../catalogue/catalogue-reader.ts";
 import { tableTool } from "../tools/table-tool.ts";
 import { listCandidates } from "./extract/candidates.ts";
 import { aCandidate, giveCandidates, giveLanes } from "./extract/testing/extract-answers.ts";

@@ -1,11 +1,11 @@
-import { newId, RequestError } from "@tandem/protocol";
+import { newId } from "@tandem/protocol";
 import { z } from "zod";
-import { suspicionOf } from "../ingest/evidence/suspicion.ts";
+import { suspicionOf } from "../untrusted/suspicion.ts";
 import type { Run } from "../runs/job-run.ts";
 import { findAlike, findContradictions } from "./find-contradictions.ts";
 import { foundMemory, type FoundMemory } from "./found-memory.ts";
 import { Memories } from "./memories.ts";
-import { type MemoryScope, scoped } from "./memory-file.ts";
+import { type MemoryScope, noAgent, scoped } from "../formats/memory-file.ts";
 import { expiryAfter, type MemoryParts } from "./memory-parts.ts";
 import { proposeMemories } from "./propose-memories.ts";
 import { proposedBefore } from "./proposed-statements.ts";
@@ -69,9 +69,3 @@ export async function captureText(
     ...(unchecked !== undefined && { unchecked }),
   };
 }
-
-/** The calling agent is unknown: an external MCP client is not one of our agents. */
-export const noAgent = (): RequestError =>
-  new RequestError("invalid_request", "Only a session of an agent can remember something for that agent alone.", {
-    fix: "Use the scope project or user.",
-  });

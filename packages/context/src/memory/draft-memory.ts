@@ -1,7 +1,7 @@
 import type { Evidence } from "../evidence.ts";
-import type { Draft } from "../proposals/proposals.ts";
+import type { Draft } from "../draft.ts";
 import type { StoredMemory } from "./memories.ts";
-import { type MemoryFile, memoryPath, renderMemory } from "./memory-file.ts";
+import { type MemoryFile, memoryPath, renderMemory } from "../formats/memory-file.ts";
 
 const whole = (evidence: readonly Evidence[]) => [{ from: 1, to: Infinity, aspect: "memory" as const, evidence }];
 

@@ -1,10 +1,10 @@
 import { LlmError } from "@tandem/protocol";
 import type { LlmRuntime } from "@tandem/runtime";
 import { z } from "zod";
-import { asQuotation } from "../ingest/triage/as-quotation.ts";
+import { asQuotation } from "../untrusted/as-quotation.ts";
 import type { ContextSearch } from "../search/context-search.ts";
 import type { Memories, StoredMemory } from "./memories.ts";
-import { isExpired, type MemoryFile } from "./memory-file.ts";
+import { isExpired, type MemoryFile } from "../formats/memory-file.ts";
 
 /** Number of similar memories to compare. */
 const MAX_ALIKE = 8;

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { evidence, type Evidence } from "../evidence.ts";
-import { suspicionOf } from "../ingest/evidence/suspicion.ts";
+import { suspicionOf } from "../untrusted/suspicion.ts";
 import type { Decision } from "../proposals/proposal.ts";
-import type { Draft } from "../proposals/proposals.ts";
+import type { Draft } from "../draft.ts";
 import { draftChange, draftMemory } from "./draft-memory.ts";
 import type { StoredMemory } from "./memories.ts";
-import { MEMORY_SCOPES, type MemoryFile } from "./memory-file.ts";
+import { MEMORY_SCOPES, type MemoryFile } from "../formats/memory-file.ts";
 import { isInOwnWords } from "./own-words.ts";
 import type { Passage, Speaker } from "./session-passages.ts";
 

@@ -1,6 +1,6 @@
 import type { ContextFolder } from "../folder/context-folder.ts";
 import { leftAlone } from "../folder/left-alone.ts";
-import { type MemoryFile, memoryPath, parseMemory } from "./memory-file.ts";
+import { type MemoryFile, memoryPath, parseMemory } from "../formats/memory-file.ts";
 
 /** Concurrent file reads. */
 const AT_ONCE = 64;

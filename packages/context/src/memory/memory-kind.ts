@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type JobKind, jobKind } from "../runs/job-kind.ts";
 import { captureSession } from "./capture-session.ts";
 import { captureText } from "./capture-text.ts";
-import { MEMORY_SCOPES } from "./memory-file.ts";
+import { MEMORY_SCOPES } from "../formats/memory-file.ts";
 import type { MemoryParts } from "./memory-parts.ts";
 
 const handedIn = z.strictObject({

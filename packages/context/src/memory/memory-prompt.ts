@@ -1,4 +1,4 @@
-import { asQuotation } from "../ingest/triage/as-quotation.ts";
+import { asQuotation } from "../untrusted/as-quotation.ts";
 import type { Passage } from "./session-passages.ts";
 
 /** Increment when the prompt or tools change, to invalidate cached results. */

@@ -3,7 +3,7 @@ import { configSchema } from "@tandem/protocol";
 import { expect, test } from "vitest";
 import { openContext } from "../open-context.ts";
 import { createContextTools } from "../tools/context-tools.ts";
-import { CatalogueReader } from "../tools/catalogue-reader.ts";
+import { CatalogueReader } from "../catalogue/catalogue-reader.ts";
 import type { Context } from "../open-context.ts";
 import { remember } from "./remember.ts";
 import { MemoryStage } from "./testing/memory-stage.ts";

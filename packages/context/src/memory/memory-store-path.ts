@@ -1,4 +1,4 @@
-import type { MemoryFile } from "./memory-file.ts";
+import type { MemoryFile } from "../formats/memory-file.ts";
 
 /** Path in its store; without an explicit path it is under its scope. */
 export const pathOf = ({ id, path, scope, agent }: MemoryFile): string =>

@@ -4,7 +4,7 @@ import { RehearsedBackend } from "../scan/testing/rehearsed-backend.ts";
 import { sharedStore } from "../testing/shared-store.ts";
 import type { TextCaptured } from "./capture-text.ts";
 import { contradictionsOf } from "./memories.ts";
-import { isExpired } from "./memory-file.ts";
+import { isExpired } from "../formats/memory-file.ts";
 import { forget, keep, remember, type Words } from "./remember.ts";
 import { MemoryStage } from "./testing/memory-stage.ts";
 

@@ -6,7 +6,7 @@ import type { Proposal } from "../proposals/proposal.ts";
 import { draftChange, draftForgetting, draftMemory } from "./draft-memory.ts";
 import { findAlike, findContradictions } from "./find-contradictions.ts";
 import { contradictionsOf, Memories, type StoredMemory } from "./memories.ts";
-import { isExpired, type MemoryFile, type MemoryScope, scoped } from "./memory-file.ts";
+import { isExpired, type MemoryFile, type MemoryScope, scoped } from "../formats/memory-file.ts";
 import { saysTheSame } from "./statement.ts";
 
 /** A statement of a person to remember. */

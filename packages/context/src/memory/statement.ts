@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { MemoryScope } from "./memory-file.ts";
+import type { MemoryScope } from "../formats/memory-file.ts";
 
 /** Normalises a statement: case, spaces, quotation marks and final full stop. */
 export const plainWords = (text: string): string =>

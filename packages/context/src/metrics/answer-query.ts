@@ -2,10 +2,12 @@ import type { Connection, Value } from "@tandem/connectors";
 import { compileQuery, findDimension, metricParts } from "@tandem/metrics";
 import type { MetricAnswer, MetricQuery } from "@tandem/protocol";
 import type { ContextFolder } from "../folder/context-folder.ts";
-import { QUERY_LIMITS } from "../tools/query-limits.ts";
-import { definitionVersions } from "./definition-version.ts";
-import { metricsOf, unitOf } from "./describe-metric.ts";
-import type { ConnectionMetrics } from "./metrics-reader.ts";
+import { definitionVersions } from "../metric-definitions/definition-version.ts";
+import { metricsOf, unitOf } from "../metric-definitions/describe-metric.ts";
+import type { ConnectionMetrics } from "../metric-definitions/metrics-reader.ts";
+
+/** Limits of a query for a person or an agent. */
+export const QUERY_LIMITS = { maxRows: 1_000, maxBytes: 256 * 1_024 } as const;
 
 /** Compiles a query, and runs it with the limits of `sql_query`. Without `open` it is only compiled. */
 export async function answerQuery({

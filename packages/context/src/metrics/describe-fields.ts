@@ -1,7 +1,7 @@
 import { listFields, type Model, type QueryField } from "@tandem/metrics";
 import type { MetricField } from "@tandem/protocol";
-import type { TableValues } from "../values/column-values.ts";
-import type { ConnectionMetrics } from "./metrics-reader.ts";
+import type { TableValues } from "../catalogue/column-values.ts";
+import type { ConnectionMetrics } from "../metric-definitions/metrics-reader.ts";
 
 /** The fields that apply to all of the metrics, with the catalogue's values of plain columns. */
 export function describeFields(

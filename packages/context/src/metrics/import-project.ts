@@ -10,10 +10,11 @@ import { RequestError } from "@tandem/protocol";
 import { createHash } from "node:crypto";
 import type { Evidence } from "../evidence.ts";
 import type { ContextFolder } from "../folder/context-folder.ts";
-import type { Draft, Proposals, Support } from "../proposals/proposals.ts";
-import { METRICS_PREFIX } from "./metrics-path.ts";
-import { explainMetrics } from "./check-definitions.ts";
-import { type MetricsReader, problemOf } from "./metrics-reader.ts";
+import type { Draft, Support } from "../draft.ts";
+import type { Proposals } from "../proposals/proposals.ts";
+import { METRICS_PREFIX } from "../metric-definitions/metrics-path.ts";
+import { explainMetrics } from "../metric-definitions/check-definitions.ts";
+import { type MetricsReader, problemOf } from "../metric-definitions/metrics-reader.ts";
 import { type ForeignProject, readProject } from "./read-project.ts";
 
 export interface ImportProjectInput {

@@ -1,7 +1,8 @@
 import { configSchema } from "@tandem/protocol";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createProposals } from "../proposals/create-proposals.ts";
-import type { Draft, Proposals } from "../proposals/proposals.ts";
+import type { Draft } from "../draft.ts";
+import type { Proposals } from "../proposals/proposals.ts";
 import { type MetricStage, openMetricStage, SHOP_FILES } from "./testing/metric-stage.ts";
 
 const { signal } = new AbortController();

@@ -11,15 +11,21 @@ import type {
 import { nearest, RequestError } from "@tandem/protocol";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import type { Proposals } from "../proposals/proposals.ts";
-import type { CatalogueReader } from "../tools/catalogue-reader.ts";
-import { explainMetrics, modelProblems, newProblems } from "./check-definitions.ts";
-import { definitionVersions } from "./definition-version.ts";
-import { brokenBecause, describeMetric, type FoundMetric, metricsOf, summarise } from "./describe-metric.ts";
+import type { CatalogueReader } from "../catalogue/catalogue-reader.ts";
+import { explainMetrics, modelProblems, newProblems } from "../metric-definitions/check-definitions.ts";
+import { definitionVersions } from "../metric-definitions/definition-version.ts";
+import {
+  brokenBecause,
+  describeMetric,
+  type FoundMetric,
+  metricsOf,
+  summarise,
+} from "../metric-definitions/describe-metric.ts";
 import { describeFields } from "./describe-fields.ts";
 import { answerQuery } from "./answer-query.ts";
 import { importProject, type ImportProjectInput, type ProjectImport } from "./import-project.ts";
-import { connectionOf, isMetricsPath, METRICS_PREFIX } from "./metrics-path.ts";
-import type { ConnectionMetrics, MetricsReader } from "./metrics-reader.ts";
+import { connectionOf, isMetricsPath, METRICS_PREFIX } from "../metric-definitions/metrics-path.ts";
+import type { ConnectionMetrics, MetricsReader } from "../metric-definitions/metrics-reader.ts";
 import { refused } from "./refused.ts";
 
 export interface MetricsParts {

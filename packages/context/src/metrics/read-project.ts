@@ -1,7 +1,7 @@
 import { detectFormat, type ImportFormat, type SourceText } from "@tandem/metrics";
 import { TandemError } from "@tandem/protocol";
 import { basename } from "node:path";
-import { walkFiles } from "../ingest/sources/walk-files.ts";
+import { walkFiles } from "../sources/walk-files.ts";
 
 /** A manifest of a large project has some megabytes. */
 const MAX_BYTES = 50_000_000;

@@ -1,6 +1,6 @@
 import { type SamplesConfig, TandemError } from "@tandem/protocol";
 import type { Relationship, TableProfile } from "@tandem/relationships";
-import { type ScannedTable, tableKey } from "../scan/scanned-table.ts";
+import { type ScannedTable, tableKey } from "./scanned-table.ts";
 import type { PersonalKind } from "./personal-data.ts";
 import { type ColumnIdentity, SamplePolicy } from "./sample-policy.ts";
 import { type Storage, storableProfile, storageOf, valuesOf } from "./storable-values.ts";

@@ -1,13 +1,13 @@
 import { metricsFile } from "@tandem/metrics";
 import { RequestError } from "@tandem/protocol";
-import { describeProblem, type FileProblem } from "../file-problem.ts";
+import { describeProblem, type FileProblem } from "../formats/file-problem.ts";
 import type { ContextFolder, FileChange } from "../folder/context-folder.ts";
 import { applyHunks } from "./apply-hunks.ts";
 import type { Change, Hunk, Proposal } from "./proposal.ts";
 import { parseTableFile } from "../catalogue/table-file.ts";
-import { parseMemory } from "../memory/memory-file.ts";
-import { isMetricsPath } from "../metrics/metrics-path.ts";
-import { readYaml } from "../read-yaml.ts";
+import { parseMemory } from "../formats/memory-file.ts";
+import { isMetricsPath } from "../metric-definitions/metrics-path.ts";
+import { readYaml } from "../formats/read-yaml.ts";
 import { pageKeyOf, parsePage } from "../wiki/page-file.ts";
 
 /** Retries after a race with a person who saves the file. */

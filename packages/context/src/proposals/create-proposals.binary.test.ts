@@ -10,7 +10,7 @@ import { ENGINES, type TestDatabase } from "../testing/engines.ts";
 import type { AcceptRules } from "./accept-rules.ts";
 import { createProposals } from "./create-proposals.ts";
 import type { Proposal } from "./proposal.ts";
-import type { Draft } from "./proposals.ts";
+import type { Draft } from "../draft.ts";
 
 const source = { type: "source" as const, source: "handbook", path: "h.md", sha256: "s", citation: "h#1" };
 

@@ -8,8 +8,8 @@ import { commitHunks } from "./commit-hunks.ts";
 import { editedChange } from "./edited-change.ts";
 import { describeFilter, hunkMatcher } from "./hunk-filter.ts";
 import { groupHunks } from "./hunk-groups.ts";
-import { METRICS_PREFIX } from "../metrics/metrics-path.ts";
-import { refuseBrokenPart } from "../metrics/refuse-broken-part.ts";
+import { METRICS_PREFIX } from "../metric-definitions/metrics-path.ts";
+import { refuseBrokenPart } from "./refuse-broken-part.ts";
 import type { Change, Hunk, Proposal } from "./proposal.ts";
 import {
   forgetOpen,

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { applyHunks } from "./apply-hunks.ts";
 import { makeChange } from "./make-hunks.ts";
-import type { Aspect } from "./proposal.ts";
-import type { Draft, Support } from "./proposals.ts";
+import type { Aspect, Draft, Support } from "../draft.ts";
 
 const source = { type: "source" as const, source: "handbook", path: "h.md", sha256: "s", citation: "h#1" };
 const seen = { type: "database" as const, connection: "shop", table: "public.t", finding: "as it is" };

@@ -2,10 +2,10 @@ import { TandemError } from "@tandem/protocol";
 import { diffLines } from "@tandem/workspace";
 import type { Evidence } from "../evidence.ts";
 import { toLines } from "../lines/line-edits.ts";
-import { METRICS_PREFIX } from "../metrics/metrics-path.ts";
+import { METRICS_PREFIX } from "../metric-definitions/metrics-path.ts";
 import { fingerprint } from "./fingerprint.ts";
-import { ASPECTS, type Aspect, type Change, type Hunk } from "./proposal.ts";
-import type { Draft, Support } from "./proposals.ts";
+import type { Aspect, Draft, Support } from "../draft.ts";
+import { ASPECTS, type Change, type Hunk } from "./proposal.ts";
 import { splitRegion, type LineClass } from "./split-region.ts";
 
 /** Classification and evidence of a line. */

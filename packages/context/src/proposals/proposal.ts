@@ -4,8 +4,6 @@ import { evidence } from "../evidence.ts";
 
 export { ASPECTS, PROPOSAL_STATES } from "@tandem/protocol";
 
-export type Aspect = (typeof ASPECTS)[number];
-
 /** Neighbouring lines that are decided together. */
 const hunk = z.strictObject({
   /** Number within its proposal; stable. */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { makeChange } from "./make-hunks.ts";
 import type { Change } from "./proposal.ts";
-import type { Draft } from "./proposals.ts";
+import type { Draft } from "../draft.ts";
 
 export interface DraftedChange {
   change: Omit<Change, "after">;

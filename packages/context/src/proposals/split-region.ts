@@ -1,5 +1,5 @@
 import { diffLines } from "@tandem/workspace";
-import type { Aspect } from "./proposal.ts";
+import type { Aspect } from "../draft.ts";
 import { ASPECTS } from "./proposal.ts";
 
 /** Lines of one class are decided together. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { MetricsReader } from "../metrics/metrics-reader.ts";
+import { MetricsReader } from "../metric-definitions/metrics-reader.ts";
 import { Metrics } from "../metrics/metrics-service.ts";
-import { CatalogueReader } from "../tools/catalogue-reader.ts";
+import { CatalogueReader } from "../catalogue/catalogue-reader.ts";
 import { ScanStage } from "./testing/scan-stage.ts";
 
 const ORDER = `entity: order

@@ -1,7 +1,7 @@
 import { always, object, planLimit, refusal, type ScriptEntry, serverError, when } from "@tandem/rehearsal";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { describeTables } from "./describe-tables.ts";
-import { type ScannedTable, tableKey } from "./scanned-table.ts";
+import { type ScannedTable, tableKey } from "../privacy/scanned-table.ts";
 import { askedTables, describeAll } from "./testing/scan-answers.ts";
 import { makeScanned, makeTable } from "./testing/make-table.ts";
 import { MemoryRun } from "./testing/memory-run.ts";

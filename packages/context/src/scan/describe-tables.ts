@@ -13,7 +13,7 @@ import {
 import { descriptionLimits, type Portion, type PortionLimits, portionSize, portionsOf } from "./portion.ts";
 import { readDescriptions, type TableDescription } from "./read-descriptions.ts";
 import { CALLS_AT_ONCE, SCAN_ROLE } from "./scan-calls.ts";
-import { type ScannedTable, tableKey, tableLabel } from "./scanned-table.ts";
+import { type ScannedTable, tableKey, tableLabel } from "../privacy/scanned-table.ts";
 import { stepTogether } from "../runs/step-together.ts";
 
 const STAGE = "descriptions";

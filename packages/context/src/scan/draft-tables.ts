@@ -4,7 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import { joinKey, newJoinEntry } from "../catalogue/table-values.ts";
 import { updateTableFile } from "../catalogue/update-table-file.ts";
 import type { ContextFolder } from "../folder/context-folder.ts";
-import type { Draft } from "../proposals/proposals.ts";
+import type { Draft } from "../draft.ts";
 import type { Run } from "../runs/job-run.ts";
 import { SCAN_ROLE } from "./scan-calls.ts";
 import { deletedJoins } from "./deleted-joins.ts";
@@ -13,7 +13,7 @@ import type { FoundJoins } from "./find-joins.ts";
 import { joinsByTable, joinsOfTable } from "./joins-of-table.ts";
 import type { KnownTable } from "./known-tables.ts";
 import type { TableDescription } from "./read-descriptions.ts";
-import { type ScannedTable, tableKey, tableLabel } from "./scanned-table.ts";
+import { type ScannedTable, tableKey, tableLabel } from "../privacy/scanned-table.ts";
 import { wantedDescriptions } from "./wanted-descriptions.ts";
 
 export const PROPOSAL_STAGE = "proposal";

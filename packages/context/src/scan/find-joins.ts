@@ -5,7 +5,7 @@ import type { LlmRuntime } from "@tandem/runtime";
 import type { Run } from "../runs/job-run.ts";
 import { messageWithoutValues } from "../privacy/message-without-values.ts";
 import { isStorableJoin, type RestrictedTables, withheldJoin } from "../privacy/restrict-tables.ts";
-import { type ScannedTable, tableKey, tableLabel } from "./scanned-table.ts";
+import { type ScannedTable, tableKey, tableLabel } from "../privacy/scanned-table.ts";
 import { shownToModels } from "./shown-to-models.ts";
 import { suggestJoins } from "./suggest-joins.ts";
 

@@ -1,7 +1,7 @@
 import type { Column } from "@tandem/connectors";
 import { z } from "zod";
 import { asData, cut } from "./as-data.ts";
-import { profileOf, type ScannedTable } from "./scanned-table.ts";
+import { profileOf, type ScannedTable } from "../privacy/scanned-table.ts";
 
 /** Part of an answer's cache key: increment when the text below changes in meaning. */
 export const JOIN_PROMPT_VERSION = 2;

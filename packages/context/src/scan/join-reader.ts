@@ -1,7 +1,7 @@
 import type { JoinEnd, Relationship, Suggestion } from "@tandem/relationships";
 import { cut } from "./as-data.ts";
 import type { JoinAnswer } from "./join-prompt.ts";
-import { type ScannedTable, tableKey } from "./scanned-table.ts";
+import { type ScannedTable, tableKey } from "../privacy/scanned-table.ts";
 
 const LEAST_CONFIDENCE = 0.55;
 const MAX_REASON = 200;

@@ -1,6 +1,6 @@
 import { asData } from "./as-data.ts";
 import type { Question } from "./join-prompt.ts";
-import { type ScannedTable, tableKey } from "./scanned-table.ts";
+import { type ScannedTable, tableKey } from "../privacy/scanned-table.ts";
 
 const KEYS_PER_TABLE = 4;
 

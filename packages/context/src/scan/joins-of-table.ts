@@ -1,7 +1,7 @@
 import type { Relationship } from "@tandem/relationships";
 import type { JoinEntry, TableFile } from "../catalogue/table-file.ts";
 import type { FoundJoins } from "./find-joins.ts";
-import { type ScannedTable, tableKey, tableLabel } from "./scanned-table.ts";
+import { type ScannedTable, tableKey, tableLabel } from "../privacy/scanned-table.ts";
 
 /** Outgoing joins by table. */
 export const joinsByTable = (relationships: readonly Relationship[]): Map<string, Relationship[]> =>

@@ -2,10 +2,10 @@ import type { TableName } from "@tandem/connectors";
 import { inParallel, TandemError } from "@tandem/protocol";
 import { parseTableFile, type TableFile } from "../catalogue/table-file.ts";
 import { distinctTablePath, foldedPath, tablePath } from "../catalogue/table-path.ts";
-import { describeProblem } from "../file-problem.ts";
+import { describeProblem } from "../formats/file-problem.ts";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import type { Run } from "../runs/job-run.ts";
-import { tableKey } from "./scanned-table.ts";
+import { tableKey } from "../privacy/scanned-table.ts";
 
 const FILES_AT_ONCE = 16;
 

@@ -1,7 +1,7 @@
 import type { Column } from "@tandem/connectors";
 import { asData, cut } from "./as-data.ts";
 import type { BatchLimits } from "../runs/in-batches.ts";
-import { profileOf, type ScannedTable } from "./scanned-table.ts";
+import { profileOf, type ScannedTable } from "../privacy/scanned-table.ts";
 
 // A wide table is described in portions: an answer about hundreds of columns would exceed the output limit.
 const COLUMNS_PER_PORTION = 60;

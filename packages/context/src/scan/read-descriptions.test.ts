@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { portionsOf } from "./portion.ts";
 import { readDescriptions, type TableDescription } from "./read-descriptions.ts";
-import { tableKey } from "./scanned-table.ts";
+import { tableKey } from "../privacy/scanned-table.ts";
 import { makeScanned, makeTable } from "./testing/make-table.ts";
 
 const orders = makeScanned(makeTable("orders", ["id", "total"]));

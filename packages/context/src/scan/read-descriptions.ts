@@ -1,6 +1,6 @@
 import { columnSentence, type DescriptionAnswer, tableSentence } from "./description-prompt.ts";
 import type { Portion } from "./portion.ts";
-import { tableKey } from "./scanned-table.ts";
+import { tableKey } from "../privacy/scanned-table.ts";
 
 /** Known descriptions of a table; missing ones are absent. */
 export interface TableDescription {

@@ -2,7 +2,7 @@ import type { Connection } from "@tandem/connectors";
 import { always, refusal, when } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sharedStore } from "../testing/shared-store.ts";
-import { CatalogueReader } from "../tools/catalogue-reader.ts";
+import { CatalogueReader } from "../catalogue/catalogue-reader.ts";
 import { RehearsedBackend } from "./testing/rehearsed-backend.ts";
 import { describeAll, isAboutJoins, nameJoins } from "./testing/scan-answers.ts";
 import { ScanStage } from "./testing/scan-stage.ts";

@@ -15,7 +15,7 @@ import { newlyBroken, usableMetrics } from "./newly-broken.ts";
 import { proposeScan } from "./propose-scan.ts";
 import { SCAN_ROLE } from "./scan-calls.ts";
 import type { ScanContext, ScanResult } from "./scan-result.ts";
-import { type ScannedTable, tableKey, tableLabel } from "./scanned-table.ts";
+import { type ScannedTable, tableKey, tableLabel } from "../privacy/scanned-table.ts";
 import { shownToModels } from "./shown-to-models.ts";
 import { wantedDescriptions } from "./wanted-descriptions.ts";
 

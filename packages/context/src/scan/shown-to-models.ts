@@ -1,7 +1,7 @@
 import type { Table } from "@tandem/connectors";
 import type { ColumnProfile } from "@tandem/relationships";
-import { suspicionOf, suspicionOfName } from "../ingest/evidence/suspicion.ts";
-import type { ScannedTable } from "./scanned-table.ts";
+import { suspicionOf, suspicionOfName } from "../untrusted/suspicion.ts";
+import type { ScannedTable } from "../privacy/scanned-table.ts";
 
 /**
  * Removes suspected prompt injections: such comments, values and columns never reach a prompt, and a table with such a

@@ -1,7 +1,7 @@
 import type { Relationship } from "@tandem/relationships";
 import { always, planLimit, refusal, type ScriptEntry, when } from "@tandem/rehearsal";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { ScannedTable } from "./scanned-table.ts";
+import type { ScannedTable } from "../privacy/scanned-table.ts";
 import { suggestJoins } from "./suggest-joins.ts";
 import { askedTables, nameJoins } from "./testing/scan-answers.ts";
 import { makeScanned, makeTable } from "./testing/make-table.ts";

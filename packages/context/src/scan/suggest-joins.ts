@@ -15,7 +15,7 @@ import {
 } from "./join-prompt.ts";
 import { JoinReader } from "./join-reader.ts";
 import { JoinTargets } from "./join-targets.ts";
-import { type ScannedTable, tableKey, tableLabel } from "./scanned-table.ts";
+import { type ScannedTable, tableKey, tableLabel } from "../privacy/scanned-table.ts";
 import { linkedColumns, unlinkedColumns } from "./unlinked-columns.ts";
 
 const STAGE = "relationships";

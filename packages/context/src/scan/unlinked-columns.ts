@@ -1,6 +1,6 @@
 import type { Column } from "@tandem/connectors";
 import type { Relationship } from "@tandem/relationships";
-import { profileOf, type ScannedTable, tableKey } from "./scanned-table.ts";
+import { profileOf, type ScannedTable, tableKey } from "../privacy/scanned-table.ts";
 
 /** Longer values are prose, not keys. */
 const MAX_KEY = 64;

@@ -11,7 +11,7 @@ import { holdsPersonalData } from "../privacy/personal-values.ts";
 import type { SamplePolicy } from "../privacy/sample-policy.ts";
 import { type Storage, storageOf } from "../privacy/storable-values.ts";
 import { shapesOf } from "../privacy/value-shape.ts";
-import { syncDocument } from "../sync-yaml.ts";
+import { syncDocument } from "../formats/sync-yaml.ts";
 
 export interface ScrubRule {
   policy: SamplePolicy;

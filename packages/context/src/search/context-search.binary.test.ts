@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import { openContextFolder } from "../folder/open-context-folder.ts";
-import { renderMemory } from "../memory/memory-file.ts";
+import { renderMemory } from "../formats/memory-file.ts";
 import { sharedStore } from "../testing/shared-store.ts";
 import { ContextSearch } from "./context-search.ts";
 

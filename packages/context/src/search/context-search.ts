@@ -5,7 +5,7 @@ import { recordPages, type RecordChange, type SearchDocument, type SearchHit, ty
 import { z } from "zod";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import { leftAlone } from "../folder/left-alone.ts";
-import { holdsFor, memoryPath, type MemoryReader, parseMemory } from "../memory/memory-file.ts";
+import { holdsFor, memoryPath, type MemoryReader, parseMemory } from "../formats/memory-file.ts";
 import type { Chunk } from "../ingest/evidence/document-record.ts";
 import { documentsOf, FORM, type Found, hashOf, SEARCH_KINDS, type SearchKind, unreadableFile } from "./documents.ts";
 import { isCited, readServedPassages } from "./served-passages.ts";

@@ -4,11 +4,11 @@ import { type MetricsFile, metricsFile } from "@tandem/metrics";
 import type { SearchDocument } from "@tandem/storage";
 import { type Descriptions, parseTableFile, type TableFile } from "../catalogue/table-file.ts";
 import { tableKey } from "../catalogue/table-path.ts";
-import { parseEvalFile } from "../evals/eval-file.ts";
-import { describeProblem, type FileProblem } from "../file-problem.ts";
-import { isExpired, type MemoryFile, parseMemory } from "../memory/memory-file.ts";
-import { connectionOf, isMetricsPath } from "../metrics/metrics-path.ts";
-import { readYaml } from "../read-yaml.ts";
+import { parseEvalFile } from "../formats/eval-file.ts";
+import { describeProblem, type FileProblem } from "../formats/file-problem.ts";
+import { isExpired, type MemoryFile, parseMemory } from "../formats/memory-file.ts";
+import { connectionOf, isMetricsPath } from "../metric-definitions/metrics-path.ts";
+import { readYaml } from "../formats/read-yaml.ts";
 import { type PageFile, pageKeyOf, parsePage } from "../wiki/page-file.ts";
 
 export { SEARCH_KINDS } from "@tandem/protocol";

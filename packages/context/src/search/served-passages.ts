@@ -1,7 +1,7 @@
-import { documentOf } from "../ingest/evidence/citation.ts";
+import { documentOf } from "../sources/citation.ts";
 import type { Chunk } from "../ingest/evidence/document-record.ts";
 import { readChunks, readDocumentRecord } from "../ingest/evidence/read-evidence.ts";
-import type { ContextStore } from "../ingest/sources/context-store.ts";
+import type { ContextStore } from "../sources/context-store.ts";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import { leftAlone } from "../folder/left-alone.ts";
 import { findRejected } from "../proposals/rejected-passages.ts";

@@ -8,9 +8,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import { openContextFolder } from "../folder/open-context-folder.ts";
 import { ContextSearch } from "../search/context-search.ts";
-import { answerForModel } from "./define-context-tool.ts";
-import { CatalogueReader } from "./catalogue-reader.ts";
-import type { ContextTool } from "./context-tool.ts";
+import { type ContextTool, answerForModel } from "../context-tool.ts";
+import { CatalogueReader } from "../catalogue/catalogue-reader.ts";
 import { createContextTools } from "./context-tools.ts";
 import { tableGraph } from "./table-graph.ts";
 

@@ -1,9 +1,8 @@
 import { RequestError } from "@tandem/protocol";
 import { JOB_STATES, type JobRow } from "@tandem/storage";
 import { z } from "zod";
-import { noAgent } from "../memory/capture-text.ts";
-import type { ContextTool } from "./context-tool.ts";
-import { defineContextTool } from "./define-context-tool.ts";
+import { noAgent } from "../formats/memory-file.ts";
+import { type ContextTool, defineContextTool } from "../context-tool.ts";
 
 /** Work that a tool may start. It continues after the call as a job. Absent work is not offered. */
 export interface ContextWork {

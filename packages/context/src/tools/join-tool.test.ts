@@ -2,7 +2,7 @@ import type { Connection } from "@tandem/connectors";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import type { JoinEntry, TableFile } from "../catalogue/table-file.ts";
-import type { CatalogueReader } from "./catalogue-reader.ts";
+import type { CatalogueReader } from "../catalogue/catalogue-reader.ts";
 import { joinTool, type JoinToolParts } from "./join-tool.ts";
 
 const SHOP = `

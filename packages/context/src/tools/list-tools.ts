@@ -6,9 +6,8 @@ import type { ContextFolder } from "../folder/context-folder.ts";
 import { described } from "../search/documents.ts";
 import { foldValue } from "../values/match-value.ts";
 import type { Metrics } from "../metrics/metrics-service.ts";
-import type { CatalogueReader } from "./catalogue-reader.ts";
-import type { ContextTool } from "./context-tool.ts";
-import { defineContextTool } from "./define-context-tool.ts";
+import type { CatalogueReader } from "../catalogue/catalogue-reader.ts";
+import { type ContextTool, defineContextTool } from "../context-tool.ts";
 import { shownCount } from "./shown-count.ts";
 
 interface ListParts {

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type MetricStage, openMetricStage } from "../metrics/testing/metric-stage.ts";
 import { ContextSearch } from "../search/context-search.ts";
-import type { ContextTool } from "./context-tool.ts";
 import { createContextTools } from "./context-tools.ts";
-import { answerForModel } from "./define-context-tool.ts";
+import { type ContextTool, answerForModel } from "../context-tool.ts";
 
 let stage: MetricStage;
 let search: ContextSearch;

@@ -3,8 +3,7 @@ import { type MetricAnswer, metricAnswer, metricQuestion, type MetricSummary, me
 import { z } from "zod";
 import type { Metrics } from "../metrics/metrics-service.ts";
 import type { SearchView } from "../search/context-search.ts";
-import type { ContextTool } from "./context-tool.ts";
-import { defineContextTool } from "./define-context-tool.ts";
+import { type ContextTool, defineContextTool } from "../context-tool.ts";
 
 /** Fields fill an agent's window, so that only the best metrics come with theirs. */
 const WITH_FIELDS = 5;

@@ -1,10 +1,9 @@
 import { RequestError } from "@tandem/protocol";
 import { z } from "zod";
 import type { ContextFolder } from "../folder/context-folder.ts";
-import { holdsFor, isExpired, type MemoryReader, parseMemory } from "../memory/memory-file.ts";
+import { holdsFor, isExpired, type MemoryReader, parseMemory } from "../formats/memory-file.ts";
 import type { SearchView } from "../search/context-search.ts";
-import type { ContextTool } from "./context-tool.ts";
-import { defineContextTool } from "./define-context-tool.ts";
+import { type ContextTool, defineContextTool } from "../context-tool.ts";
 
 export const pageTool = (folder: ContextFolder, search: SearchView, user?: string): ContextTool =>
   defineContextTool({

@@ -1,5 +1,5 @@
 import type { TableOutline } from "../catalogue/table-outline.ts";
-import type { CatalogueReader } from "./catalogue-reader.ts";
+import type { CatalogueReader } from "../catalogue/catalogue-reader.ts";
 
 export interface RelatedTable {
   /** `table:connection/schema.table` */

@@ -2,9 +2,8 @@ import { searchHit } from "@tandem/protocol";
 import { z } from "zod";
 import type { ContextHit, SearchView } from "../search/context-search.ts";
 import { described, SEARCH_KINDS } from "../search/documents.ts";
-import type { CatalogueReader } from "./catalogue-reader.ts";
-import type { ContextTool } from "./context-tool.ts";
-import { defineContextTool } from "./define-context-tool.ts";
+import type { CatalogueReader } from "../catalogue/catalogue-reader.ts";
+import { type ContextTool, defineContextTool } from "../context-tool.ts";
 import { groupHits, tablesIn } from "./group-hits.ts";
 import { relatedTables } from "./related-tables.ts";
 

@@ -1,10 +1,9 @@
 import type { Connection, QueryEstimate, Rows, Value } from "@tandem/connectors";
 import { statementVerdict } from "@tandem/protocol";
 import { z } from "zod";
-import type { CatalogueReader } from "./catalogue-reader.ts";
-import type { ContextTool } from "./context-tool.ts";
-import { defineContextTool } from "./define-context-tool.ts";
-import { QUERY_LIMITS } from "./query-limits.ts";
+import type { CatalogueReader } from "../catalogue/catalogue-reader.ts";
+import { type ContextTool, defineContextTool } from "../context-tool.ts";
+import { QUERY_LIMITS } from "../metrics/answer-query.ts";
 import type { Metrics } from "../metrics/metrics-service.ts";
 import { judgeQuery, refuseUnsound } from "../verdict/judge-query.ts";
 import { verdictText } from "../verdict/verdict-text.ts";

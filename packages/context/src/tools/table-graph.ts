@@ -1,7 +1,7 @@
 import { type Exactness, sharedJoin, type SharedJoin } from "../catalogue/table-file.ts";
 import type { TableOutline } from "../catalogue/table-outline.ts";
 import { described } from "../search/documents.ts";
-import type { CatalogueReader } from "./catalogue-reader.ts";
+import type { CatalogueReader } from "../catalogue/catalogue-reader.ts";
 import { layoutGraph } from "./layout-graph.ts";
 
 interface GraphNode {

@@ -5,9 +5,8 @@ import { columnEntry, joinEntry, sharedJoin, type TableFile, tableFile } from ".
 import { tableKey } from "../catalogue/table-path.ts";
 import { described } from "../search/documents.ts";
 import type { Metrics } from "../metrics/metrics-service.ts";
-import type { CatalogueReader } from "./catalogue-reader.ts";
-import type { ContextTool } from "./context-tool.ts";
-import { defineContextTool } from "./define-context-tool.ts";
+import type { CatalogueReader } from "../catalogue/catalogue-reader.ts";
+import { type ContextTool, defineContextTool } from "../context-tool.ts";
 import { tableMarkdown } from "./table-markdown.ts";
 
 const incoming = joinEntry.omit({ to: true, evidence: true, when: true, why: true }).extend({ from: z.string() });

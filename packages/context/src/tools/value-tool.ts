@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { findValues, type FoundValue, type FoundValues } from "../values/find-values.ts";
 import { MATCHES } from "../values/match-value.ts";
-import type { CatalogueReader } from "./catalogue-reader.ts";
-import type { ContextTool } from "./context-tool.ts";
-import { defineContextTool } from "./define-context-tool.ts";
+import type { CatalogueReader } from "../catalogue/catalogue-reader.ts";
+import { type ContextTool, defineContextTool } from "../context-tool.ts";
 
 const found = z.object({
   value: z.string(),

@@ -1,4 +1,4 @@
-import type { CatalogueReader } from "../tools/catalogue-reader.ts";
+import type { CatalogueReader } from "../catalogue/catalogue-reader.ts";
 import { foldValue, type Match, MATCHES, ValueMatcher } from "./match-value.ts";
 
 export interface FoundValue {

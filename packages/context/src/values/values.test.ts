@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readColumnValues, type TableValues } from "./column-values.ts";
+import { readColumnValues, type TableValues } from "../catalogue/column-values.ts";
 import { findValues } from "./find-values.ts";
 
 const FILE = `connection: shop

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openContextFolder } from "../folder/open-context-folder.ts";
-import { MetricsReader } from "../metrics/metrics-reader.ts";
-import { CatalogueReader } from "../tools/catalogue-reader.ts";
+import { MetricsReader } from "../metric-definitions/metrics-reader.ts";
+import { CatalogueReader } from "../catalogue/catalogue-reader.ts";
 import { judgeQuery } from "./judge-query.ts";
 
 const table = (name: string, rest: string) => ({

@@ -1,7 +1,7 @@
 import type { Connection } from "@tandem/connectors";
 import type { CataloguedTable, Model, PreparedSql, Verdict } from "@tandem/metrics";
 import { RequestError, type StatementVerdict, TandemError } from "@tandem/protocol";
-import type { CatalogueReader } from "../tools/catalogue-reader.ts";
+import type { CatalogueReader } from "../catalogue/catalogue-reader.ts";
 import { recheckKeys } from "./recheck-keys.ts";
 import { resolveTables } from "./resolve-tables.ts";
 

@@ -1,8 +1,8 @@
 import type { Connection, Dialect } from "@tandem/connectors";
 import type { CataloguedTable, NamedTable } from "@tandem/metrics";
 import { RequestError } from "@tandem/protocol";
-import type { CatalogueReader } from "../tools/catalogue-reader.ts";
-import { cataloguedTable } from "../tools/catalogued-table.ts";
+import type { CatalogueReader } from "../catalogue/catalogue-reader.ts";
+import { cataloguedTable } from "../catalogue/catalogued-table.ts";
 
 interface ResolveInput {
   catalogue: CatalogueReader;

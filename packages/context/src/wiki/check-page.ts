@@ -1,4 +1,4 @@
-import type { FileProblem } from "../file-problem.ts";
+import type { FileProblem } from "../formats/file-problem.ts";
 import type { PageFile } from "./page-file.ts";
 
 export interface Citation {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseMemory, renderMemory } from "../memory/memory-file.ts";
+import { parseMemory, renderMemory } from "../formats/memory-file.ts";
 import { checkPage, citationsIn } from "./check-page.ts";
 import { isPageKey, pageKeyFrom, parsePage, renderPage, type PageFile } from "./page-file.ts";
 

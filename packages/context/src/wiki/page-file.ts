@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { FileProblem } from "../file-problem.ts";
-import { readFrontMatter, writeFrontMatter } from "../page-head.ts";
+import type { FileProblem } from "../formats/file-problem.ts";
+import { readFrontMatter, writeFrontMatter } from "../formats/page-head.ts";
 
 /** `wiki/<key>.md`: front matter and Markdown. Claims end with their citations: `[^handbook/refunds#policy]`. */
 const pageFrontMatter = z.object({

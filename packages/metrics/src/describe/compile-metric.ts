@@ -1,7 +1,7 @@
 import { metricQuery } from "@tandem/protocol";
 import { type CompiledQuery, compileQuery } from "../compile-query.ts";
 import { MetricError } from "../metric-error.ts";
-import { GRANULARITIES } from "../model/granularity.ts";
+import { GRANULARITIES } from "../sql/granularity.ts";
 import type { Model } from "../model/model.ts";
 
 /** Compiles a metric by itself: as one number, or by a period if it needs a time. Throws the first refusal. */

@@ -2,7 +2,7 @@ import { metricQuery } from "@tandem/protocol";
 import { compileQuery } from "../compile-query.ts";
 import { MetricError } from "../metric-error.ts";
 import { followPath } from "../model/entity-paths.ts";
-import { contains, GRANULARITIES, type Granularity } from "../model/granularity.ts";
+import { contains, GRANULARITIES, type Granularity } from "../sql/granularity.ts";
 import type { Dimension, Entity, Model, Role } from "../model/model.ts";
 import { entitySql, timeSql } from "../plan/dimension-sql.ts";
 import { FactScope } from "../plan/fact-scope.ts";

@@ -1,6 +1,6 @@
 import type { TableName } from "@tandem/connectors";
 import { tableText } from "../model/catalogued-table.ts";
-import { inputsOf } from "../model/check-model.ts";
+import { inputsOf } from "../build/check-model.ts";
 import type { Entity, Measure, Model } from "../model/model.ts";
 import { entitySql } from "../plan/dimension-sql.ts";
 import { FactScope } from "../plan/fact-scope.ts";

@@ -2,7 +2,7 @@ import { stringify } from "yaml";
 import { describe, expect, inject, test } from "vitest";
 import { importMetrics } from "../import/import-metrics.ts";
 import type { ImportFormat } from "../import/imported-project.ts";
-import { buildModel } from "../model/build-model.ts";
+import { buildModel } from "../build/build-model.ts";
 import type { CataloguedTable } from "../model/catalogued-table.ts";
 import { type MetricsFile, metricsFile } from "../model/metrics-file.ts";
 import { metricMeaning } from "../testing/metric-meaning.ts";

@@ -1,7 +1,7 @@
 import type { Expression } from "../expression/expression.ts";
 import { writeExpression } from "../expression/write-expression.ts";
 import { MetricError } from "../metric-error.ts";
-import { contains, type Granularity, GRANULARITIES } from "../model/granularity.ts";
+import { contains, type Granularity, GRANULARITIES } from "../sql/granularity.ts";
 import type { MeasureEntry } from "../model/metrics-file.ts";
 import type { Aggregate } from "../sql/sql.ts";
 import { definedName, type Draft, type DraftEntity } from "./draft.ts";

@@ -1,5 +1,5 @@
 import type { Expression } from "../expression/expression.ts";
-import { contains } from "../model/granularity.ts";
+import { contains } from "../sql/granularity.ts";
 import type { Draft, DraftEntity, DraftLink } from "./draft.ts";
 import type { ImportedFilter } from "./imported-project.ts";
 import { type JinjaReference, readJinjaFilter } from "./jinja-filter.ts";

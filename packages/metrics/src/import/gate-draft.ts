@@ -1,6 +1,6 @@
 import { compileMetric } from "../describe/compile-metric.ts";
 import { MetricError } from "../metric-error.ts";
-import { buildModel } from "../model/build-model.ts";
+import { buildModel } from "../build/build-model.ts";
 import type { MetricsFile } from "../model/metrics-file.ts";
 import type { BrokenDefinition, Model } from "../model/model.ts";
 import { type Draft, type DraftEntity, type Section, SECTIONS } from "./draft.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { buildModel } from "../model/build-model.ts";
+import { buildModel } from "../build/build-model.ts";
 import { metricMeaning } from "../testing/metric-meaning.ts";
 import { SHOP_TABLES } from "../testing/shop.ts";
 import type { SourceText } from "./imported-project.ts";

@@ -3,7 +3,7 @@ import { stringify } from "yaml";
 import { describe, expect, test } from "vitest";
 import { exportMetricFlow } from "../export/export-metricflow.ts";
 import { exportOssie } from "../export/export-ossie.ts";
-import { buildModel } from "../model/build-model.ts";
+import { buildModel } from "../build/build-model.ts";
 import type { MetricsFile } from "../model/metrics-file.ts";
 import { checkModelOf } from "../testing/scenarios/check-world.ts";
 import { prepare } from "../testing/scenarios/scenario.ts";

@@ -1,4 +1,4 @@
-import { type Granularity, GRANULARITIES } from "../model/granularity.ts";
+import { type Granularity, GRANULARITIES } from "../sql/granularity.ts";
 import { untranslatable } from "./sql-term.ts";
 
 /** `{{ TimeDimension('order__placed', 'month') }}` */

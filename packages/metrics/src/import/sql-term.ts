@@ -2,7 +2,7 @@ import type { Dialect } from "@tandem/connectors";
 import { type Comparison, type Expression, mapReferences } from "../expression/expression.ts";
 import { MetricError } from "../metric-error.ts";
 import type { CataloguedTable } from "../model/catalogued-table.ts";
-import type { Granularity } from "../model/granularity.ts";
+import type { Granularity } from "../sql/granularity.ts";
 import { shifted, startOf } from "../query/time-range.ts";
 
 /** `bigint` is kept apart from `integer`, because Postgres adds it up to a decimal. */

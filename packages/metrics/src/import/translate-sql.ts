@@ -1,6 +1,6 @@
 import type { Dialect } from "@tandem/connectors";
 import type { Arithmetic, Comparison, Expression, FunctionName } from "../expression/expression.ts";
-import { type Granularity, GRANULARITIES } from "../model/granularity.ts";
+import { type Granularity, GRANULARITIES } from "../sql/granularity.ts";
 import { kindOf, listOf, nameOf, type SqlNode } from "../verdict/tree/sql-node.ts";
 import { isPresent } from "./parse-fragment.ts";
 import {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { GRANULARITIES } from "./granularity.ts";
+import { GRANULARITIES } from "../sql/granularity.ts";
 
 /** Names of entities, roles, dimensions, measures and metrics. */
 const definedName = z

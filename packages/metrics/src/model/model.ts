@@ -2,7 +2,7 @@ import type { Dialect } from "@tandem/connectors";
 import type { Expression } from "../expression/expression.ts";
 import type { Aggregate } from "../sql/sql.ts";
 import type { CataloguedJoin, CataloguedTable } from "./catalogued-table.ts";
-import type { Granularity } from "./granularity.ts";
+import type { Granularity } from "../sql/granularity.ts";
 import type { MetricsFile } from "./metrics-file.ts";
 
 /** One step of a join between entities. */

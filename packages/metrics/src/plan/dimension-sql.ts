@@ -1,8 +1,8 @@
 import type { Dialect } from "@tandem/connectors";
 import type { Expression } from "../expression/expression.ts";
-import { lowerExpression } from "../expression/lower-expression.ts";
+import { lowerExpression } from "../sql/lower-expression.ts";
 import { MetricError } from "../metric-error.ts";
-import { contains, type Granularity } from "../model/granularity.ts";
+import { contains, type Granularity } from "../sql/granularity.ts";
 import type { Dimension } from "../model/model.ts";
 import { exact, type Sql, typeOf } from "../sql/sql.ts";
 import { zoneOffsets } from "../sql/zone-offsets.ts";

@@ -1,6 +1,6 @@
 import { nearest } from "@tandem/protocol";
 import { MetricError } from "../metric-error.ts";
-import { type Granularity, GRANULARITIES } from "../model/granularity.ts";
+import { type Granularity, GRANULARITIES } from "../sql/granularity.ts";
 import type { Dimension, Entity, Measure, Model } from "../model/model.ts";
 
 /** A dimension as a query names it. */

@@ -1,4 +1,4 @@
-import { timeLiteral } from "../expression/lower-expression.ts";
+import { timeLiteral } from "../sql/lower-expression.ts";
 import { MetricError } from "../metric-error.ts";
 import { followPath } from "../model/entity-paths.ts";
 import type { Dimension, Model, Role } from "../model/model.ts";

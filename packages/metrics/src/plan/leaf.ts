@@ -1,5 +1,5 @@
 import { nearest } from "@tandem/protocol";
-import { lowerExpression } from "../expression/lower-expression.ts";
+import { lowerExpression } from "../sql/lower-expression.ts";
 import { MetricError } from "../metric-error.ts";
 import type { Entity, Measure, Metric, Model, Offset } from "../model/model.ts";
 import type { Expression } from "../expression/expression.ts";

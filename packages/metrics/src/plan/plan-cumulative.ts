@@ -1,5 +1,5 @@
 import { MetricError } from "../metric-error.ts";
-import { canShift, contains, type Granularity, MINUTES } from "../model/granularity.ts";
+import { canShift, contains, type Granularity, MINUTES } from "../sql/granularity.ts";
 import type { Dimension, Offset } from "../model/model.ts";
 import { bucketText, periodsOf, shifted, startOf, type TimeRange } from "../query/time-range.ts";
 import { allOf, exact, type Output, type Query, type Select, type Sql } from "../sql/sql.ts";

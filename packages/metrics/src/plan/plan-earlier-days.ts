@@ -1,4 +1,4 @@
-import { canShift, contains } from "../model/granularity.ts";
+import { canShift, contains } from "../sql/granularity.ts";
 import { bucketText, startOf } from "../query/time-range.ts";
 import type { Select, Sql } from "../sql/sql.ts";
 import { isOwnTime, ownTime } from "./field.ts";

@@ -1,5 +1,5 @@
 import { MetricError } from "../metric-error.ts";
-import { canShift } from "../model/granularity.ts";
+import { canShift } from "../sql/granularity.ts";
 import type { Dimension, Model } from "../model/model.ts";
 import type { MetricFilter } from "@tandem/protocol";
 import { shifted, shiftedEnd, type TimeRange } from "../query/time-range.ts";

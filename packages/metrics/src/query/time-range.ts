@@ -1,5 +1,5 @@
 import { MetricError } from "../metric-error.ts";
-import { contains, type Granularity } from "../model/granularity.ts";
+import { contains, type Granularity } from "../sql/granularity.ts";
 import type { Offset } from "../model/model.ts";
 import { offsetOf, utcText, type ZoneOffsets } from "../sql/zone-offsets.ts";
 import type { MetricFilter, METRIC_RANGES } from "@tandem/protocol";

@@ -1,5 +1,5 @@
 import type { Dialect } from "@tandem/connectors";
-import type { Granularity } from "../model/granularity.ts";
+import type { Granularity } from "./granularity.ts";
 import type { LikePattern, Sql, SqlType } from "./sql.ts";
 import type { ZoneOffsets } from "./zone-offsets.ts";
 

@@ -1,6 +1,6 @@
 import type { ColumnKind, TableName } from "@tandem/connectors";
 import type { Arithmetic, Comparison, FunctionName } from "../expression/expression.ts";
-import type { Granularity } from "../model/granularity.ts";
+import type { Granularity } from "./granularity.ts";
 import type { ZoneOffsets } from "./zone-offsets.ts";
 
 /** A `day` has no time zone; an `instant` is a time in UTC. */

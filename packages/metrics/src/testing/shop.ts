@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { compileQuery } from "../compile-query.ts";
-import { buildModel } from "../model/build-model.ts";
+import { buildModel } from "../build/build-model.ts";
 import type { CataloguedTable } from "../model/catalogued-table.ts";
 import { metricsFile } from "../model/metrics-file.ts";
 import { metricQuery } from "@tandem/protocol";

@@ -1,6 +1,6 @@
 import type { Prober } from "../data/prober.ts";
 import type { ColumnFacts, TableFacts } from "../data/table-facts.ts";
-import type { Key } from "./table-keys.ts";
+import type { Key } from "../data/key.ts";
 import type { Vocabulary } from "../names/vocabulary.ts";
 
 const COLUMNS_TO_TRY = 5;

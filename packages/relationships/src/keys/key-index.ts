@@ -1,6 +1,6 @@
 import { ownership, withoutOrdinal } from "../names/name-evidence.ts";
 import type { ColumnFacts, TableFacts } from "../data/table-facts.ts";
-import type { Key } from "./table-keys.ts";
+import type { Key } from "../data/key.ts";
 import type { Vocabulary } from "../names/vocabulary.ts";
 
 const LEAST_LIKENESS = 0.45;

@@ -2,7 +2,7 @@ import type { ColumnKind } from "@tandem/connectors";
 import { type ColumnFacts, isNumericText, kindFit } from "../data/table-facts.ts";
 import { exampleValues, knownValues, normalised } from "../data/known-values.ts";
 import { density } from "../data/value-evidence.ts";
-import { isMainFor, type Key } from "./table-keys.ts";
+import { isMainFor, type Key } from "../data/key.ts";
 
 /** Keys examined per column and list: bounds the work in a schema of tens of thousands of keys. */
 const EXAMINED = 400;

@@ -1,6 +1,6 @@
 import { DESCRIPTIVE_WORDS, MEASURE_WORDS } from "./lexicon.ts";
 import type { ColumnFacts } from "../data/table-facts.ts";
-import { isMainFor, type Key } from "../keys/table-keys.ts";
+import { isMainFor, type Key } from "../data/key.ts";
 import type { EntityName, ReadName, Vocabulary } from "./vocabulary.ts";
 import { INFLECTED } from "./name-words.ts";
 

@@ -2,7 +2,7 @@ import type { LoggedEvent, SessionId } from "@tandem/protocol";
 import type { ChangeNotice, Database } from "../database.ts";
 import { Follower, type Sequenced, type ReadAfter } from "./follower.ts";
 import { readChanges } from "../operations/changes.ts";
-import type { LogEntry } from "../stores/rows/log-entry.ts";
+import type { LogEntry } from "../rows/log-entry.ts";
 
 type AppendListener = (session: SessionId, events: readonly LoggedEvent[]) => void;
 type PutListener = (session: SessionId) => void;

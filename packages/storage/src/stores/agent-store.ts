@@ -13,7 +13,7 @@ import {
 import type { AgentStore } from "../store.ts";
 import type { AnnouncementPort } from "./announcement-port.ts";
 import { readList } from "./read-list.ts";
-import { toIso, toIsoOrNull, toMs, toMsOrNull, toSpan } from "./rows/time.ts";
+import { toIso, toIsoOrNull, toMs, toMsOrNull, toSpan } from "../rows/time.ts";
 
 function encode(agent: Agent): AgentVersionRow {
   const { created_at: _, archived_at: __, ...body } = agent;

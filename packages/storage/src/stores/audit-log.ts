@@ -12,7 +12,7 @@ import {
   type AuditRow,
 } from "../operations/audit.ts";
 import { readList } from "./read-list.ts";
-import { toIso, toMs, toSpan } from "./rows/time.ts";
+import { toIso, toMs, toSpan } from "../rows/time.ts";
 
 const decode = ({ at, kind, details, ...row }: AuditRow): AuditEntry => ({
   ...row,

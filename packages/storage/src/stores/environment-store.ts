@@ -11,7 +11,7 @@ import {
 import type { EnvironmentStore } from "../store.ts";
 import type { AnnouncementPort } from "./announcement-port.ts";
 import { readList } from "./read-list.ts";
-import { toIso, toIsoOrNull, toMs, toMsOrNull, toSpan } from "./rows/time.ts";
+import { toIso, toIsoOrNull, toMs, toMsOrNull, toSpan } from "../rows/time.ts";
 
 function encode({ created_at, archived_at, ...body }: Environment): EnvironmentRow {
   return {

@@ -6,11 +6,11 @@ import type { LoggedRow } from "../operations/event-rows.ts";
 import type { EventLog, EventRange, SessionChange } from "../store.ts";
 import type { AnnouncementPort } from "./announcement-port.ts";
 import type { ReadableLogs } from "./readable-logs.ts";
-import { asLogged, encodeEvent, toLoggedEvent } from "./rows/event-row.ts";
-import { LogEntry, toEncodedEvent } from "./rows/log-entry.ts";
-import { encodeChange, encodeThread } from "./rows/session-row.ts";
+import { asLogged, encodeEvent, toLoggedEvent } from "../rows/event-row.ts";
+import { LogEntry, toEncodedEvent } from "../rows/log-entry.ts";
+import { encodeChange, encodeThread } from "../rows/session-row.ts";
 import { plainLease } from "./leases.ts";
-import { toSpan } from "./rows/time.ts";
+import { toSpan } from "../rows/time.ts";
 
 export function createEventLog(
   database: Database,

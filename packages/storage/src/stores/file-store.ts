@@ -4,7 +4,7 @@ import { createFile, deleteFile, getFile, listFiles, readFilePart, type FileRow 
 import type { FileStore } from "../store.ts";
 import { fromParts, toParts } from "./blobs.ts";
 import { readList } from "./read-list.ts";
-import { toMs, toSpan } from "./rows/time.ts";
+import { toMs, toSpan } from "../rows/time.ts";
 
 const encode = (file: FileMetadata): FileRow => ({
   id: file.id,

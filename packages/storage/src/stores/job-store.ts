@@ -16,13 +16,13 @@ import {
   writeJob,
 } from "../operations/jobs.ts";
 import { readHolder, releaseLease } from "../operations/leases.ts";
-import { decodeJob, encodeJob, encodeJobChange, encodeJobEvent, toJobEvent } from "./rows/job-row.ts";
+import { decodeJob, encodeJob, encodeJobChange, encodeJobEvent, toJobEvent } from "../rows/job-row.ts";
 import { holderName, withProcess } from "../local-process.ts";
 import { releaseDead, renewAll } from "./leases.ts";
 import { readLogRows } from "./event-log.ts";
 import { checkNames } from "./names.ts";
 import { readList } from "./read-list.ts";
-import { toIso, toSpan } from "./rows/time.ts";
+import { toIso, toSpan } from "../rows/time.ts";
 
 const ofLog = ({ job, token }: JobLease): LogLease => ({ session: job, token });
 

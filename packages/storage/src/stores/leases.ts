@@ -16,7 +16,7 @@ import {
 import type { Leases } from "../store.ts";
 import type { Lease } from "../lease.ts";
 import { holderName, isHolderDead, withProcess } from "../local-process.ts";
-import { toIso } from "./rows/time.ts";
+import { toIso } from "../rows/time.ts";
 
 /** Callers may pass a larger object; only these two fields go to the worker thread. */
 export const plainLease = ({ session, token }: Lease): Lease => ({ session, token });

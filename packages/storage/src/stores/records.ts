@@ -9,7 +9,7 @@ import {
 import type { RecordChange, Records, StoredRecord } from "../records.ts";
 import type { AnnouncementPort } from "./announcement-port.ts";
 import { checkNames } from "./names.ts";
-import { toIso } from "./rows/time.ts";
+import { toIso } from "../rows/time.ts";
 
 const LAST_CODE_POINT = 0x10_ff_ff;
 const SURROGATES = { first: 0xd8_00, last: 0xdf_ff };

@@ -14,12 +14,12 @@ import {
 } from "../operations/sessions.ts";
 import type { SessionRow, SessionStore, ThreadRow } from "../store.ts";
 import type { AnnouncementPort } from "./announcement-port.ts";
-import { encodeEvent } from "./rows/event-row.ts";
+import { encodeEvent } from "../rows/event-row.ts";
 import { toEntry } from "./inbox.ts";
 import { plainLease } from "./leases.ts";
 import { readList } from "./read-list.ts";
-import { decodeSession, decodeThread, encodeSession, encodeThread } from "./rows/session-row.ts";
-import { toIso, toMs, toSpan } from "./rows/time.ts";
+import { decodeSession, decodeThread, encodeSession, encodeThread } from "../rows/session-row.ts";
+import { toIso, toMs, toSpan } from "../rows/time.ts";
 import { encodeTranscript } from "./transcripts.ts";
 
 /** Created with the session; the engine updates it later. */

@@ -2,7 +2,7 @@ import { RequestError } from "@tandem/protocol";
 import type { Database } from "../database.ts";
 import { createTenant, getTenant, listTenants, updateTenant, type StoredTenant } from "../operations/tenants.ts";
 import type { TenantRow, TenantStore } from "../tenant-store.ts";
-import { toIso, toIsoOrNull, toMs, toMsOrNull } from "./rows/time.ts";
+import { toIso, toIsoOrNull, toMs, toMsOrNull } from "../rows/time.ts";
 
 /** The id becomes part of a schema or file name, unescaped. */
 const ID = /^[a-z0-9-]{1,40}$/;

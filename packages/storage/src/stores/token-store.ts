@@ -2,7 +2,7 @@ import type { TokenId } from "@tandem/protocol";
 import type { Database } from "../database.ts";
 import { createToken, deleteToken, findToken, listTokens, touchToken, type StoredToken } from "../operations/tokens.ts";
 import type { Scope, TokenRow, TokenStore, WorkerAccess } from "../store.ts";
-import { toIso, toIsoOrNull, toMs, toMsOrNull } from "./rows/time.ts";
+import { toIso, toIsoOrNull, toMs, toMsOrNull } from "../rows/time.ts";
 
 const encode = (token: TokenRow): StoredToken => ({
   id: token.id,

@@ -2,7 +2,7 @@ import type { WorkerId } from "@tandem/protocol";
 import type { Database } from "../database.ts";
 import { beatWorker, listWorkers, readTime, removeWorker } from "../operations/workers.ts";
 import { WORKER_ALIVE_MS, type WorkerRow, type WorkerStore } from "../worker-store.ts";
-import { toIso, toMs } from "./rows/time.ts";
+import { toIso, toMs } from "../rows/time.ts";
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 

@@ -1,6 +1,6 @@
 import { TandemError } from "@tandem/protocol";
 import { join } from "node:path";
-import type { Host } from "../host.ts";
+import type { Host } from "./host.ts";
 import type { Project } from "./load-project.ts";
 import { resolveSecret } from "./resolve-secret.ts";
 import { tandemHome, type Variables } from "./tandem-home.ts";

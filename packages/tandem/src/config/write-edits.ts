@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { Host } from "../host.ts";
+import type { Host } from "./host.ts";
 import { checkEdited } from "./check-edited.ts";
 import { type Edit, editConfig } from "./edit-config.ts";
 import { findProject, projectAt } from "./find-project.ts";

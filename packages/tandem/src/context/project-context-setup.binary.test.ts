@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { loadProject } from "../config/load-project.ts";
 import { projectAt } from "../config/find-project.ts";
 import { trustFolder } from "../config/trust.ts";
-import type { Host } from "../host.ts";
+import type { Host } from "../config/host.ts";
 import { testFolder } from "../testing/test-folder.ts";
 import { projectContextSetup } from "./project-context-setup.ts";
 

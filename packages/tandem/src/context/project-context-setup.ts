@@ -7,7 +7,7 @@ import type { Edit } from "../config/edit-config.ts";
 import type { Project } from "../config/load-project.ts";
 import { requireTrust } from "../config/trust.ts";
 import { openProjectToEdit, previewEdits, writeEdits } from "../config/write-edits.ts";
-import type { Host } from "../host.ts";
+import type { Host } from "../config/host.ts";
 import { sourceAccess } from "./source-access.ts";
 
 /** The name under which a connection or source is tested that has none yet. */

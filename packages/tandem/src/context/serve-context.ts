@@ -16,12 +16,11 @@ import {
 } from "../compose.ts";
 import type { Project } from "../config/load-project.ts";
 import { requireTrust } from "../config/trust.ts";
-import type { Host } from "../host.ts";
+import type { Host } from "../config/host.ts";
 import { Databases } from "./databases.ts";
 import { sourceAccess } from "./source-access.ts";
-import { sharedQuotas } from "../fleet/shared-quotas.ts";
+import { sharedQuotas } from "./shared-quotas.ts";
 import type { GivenDocuments } from "./ingest-sources.ts";
-import type { EngineOptions } from "../engine/create-project-engine.ts";
 
 export type OpenedContext = ServedContext & AsyncDisposable & { jobRunner: JobRunner };
 
@@ -36,11 +35,11 @@ export async function serveContext(
     sharedRecords: shared,
     fleet,
     given,
-  }: Pick<EngineOptions, "command" | "log"> &
-    Pick<EngineSettings, "sharedRecords" | "fleet"> & {
-      /** See `jobKinds`. */
-      given?: GivenDocuments | undefined;
-    },
+  }: Pick<EngineSettings, "log" | "sharedRecords" | "fleet"> & {
+    command: string;
+    /** See `jobKinds`. */
+    given?: GivenDocuments | undefined;
+  },
 ): Promise<OpenedContext> {
   await requireTrust(host.env, project);
   const library = await loadContext();
@@ -142,7 +141,7 @@ export async function startMemoryCapture(
   project: Project,
   { context, jobRunner }: OpenedContext,
   store: Store,
-  log: EngineOptions["log"],
+  log: EngineSettings["log"],
 ): Promise<AsyncDisposable> {
   const { MemoryCapture } = await loadContext();
   const begin = (params: { session: string }) => jobRunner.start("memory", params);
@@ -158,7 +157,7 @@ export function contextServers(
   { config }: Project,
   served: () => ServedContext | undefined,
   sessions: Store["sessions"],
-  log: EngineOptions["log"],
+  log: EngineSettings["log"],
 ): NonNullable<EngineSettings["hostServers"]> {
   const timeoutMs = config.sessions.mcpTimeout;
   return async (session) => {

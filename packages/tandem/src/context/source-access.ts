@@ -2,7 +2,7 @@ import type { SourceAccess } from "@tandem/context";
 import { join } from "node:path";
 import { loadContext, openNamedConnection, secretReader } from "../compose.ts";
 import type { Project } from "../config/load-project.ts";
-import type { Host } from "../host.ts";
+import type { Host } from "../config/host.ts";
 import { tandemHome } from "../config/tandem-home.ts";
 
 /** How an ingest reaches databases and repositories. Repositories are kept in TANDEM_HOME and fetched again each time. */

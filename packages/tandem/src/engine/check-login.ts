@@ -1,7 +1,7 @@
 import { LlmError } from "@tandem/protocol";
 import { checkAuth, isPresent } from "../models/check-auth.ts";
 import type { Project } from "../config/load-project.ts";
-import type { Host } from "../host.ts";
+import type { Host } from "../config/host.ts";
 
 /** Throws with the next step if no credential is found or it is known to fail. Spends no tokens. */
 export async function checkLogin(host: Host, project: Project, deadlineMs: number): Promise<void> {

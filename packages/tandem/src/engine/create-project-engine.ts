@@ -3,7 +3,7 @@ import type { Credential } from "@tandem/claude-code";
 import { TandemError } from "@tandem/protocol";
 import type { Engine, EngineSettings } from "@tandem/sessions";
 import type { Store } from "@tandem/storage";
-import { findClaudeCode } from "../models/find-claude-code.ts";
+import { findClaudeCode } from "../project/find-claude-code.ts";
 import {
   claudeFolder,
   createMessagesProxy,
@@ -19,7 +19,7 @@ import {
 import type { Project } from "../config/load-project.ts";
 import { ensureTandemHome } from "../config/tandem-home.ts";
 import { requireTrust } from "../config/trust.ts";
-import type { Host } from "../host.ts";
+import type { Host } from "../config/host.ts";
 import { PAYERS, sessionPayerOf } from "../project/describe-project.ts";
 import { checkpointSettings } from "./checkpoint-settings.ts";
 import { engineControls } from "./engine-controls.ts";

@@ -3,7 +3,7 @@ import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Project } from "../config/load-project.ts";
 import { resolveHeader, resolveSecret } from "../config/resolve-secret.ts";
-import type { Host } from "../host.ts";
+import type { Host } from "../config/host.ts";
 import { checkedMounts, sandboxSettings } from "./sandbox-settings.ts";
 import { folderTrust, type TrustSettings } from "../config/trusted-folders.ts";
 

@@ -5,7 +5,7 @@ import { parse } from "node:path";
 import { hasContext, holderName, loadClaudeCode, loadSessions, openStore } from "../compose.ts";
 import { contextServers, serveContext } from "../context/serve-context.ts";
 import type { Project } from "../config/load-project.ts";
-import type { Host } from "../host.ts";
+import type { Host } from "../config/host.ts";
 import { createProjectEngine, type EngineOptions } from "./create-project-engine.ts";
 import { defaultAgent, findAgent } from "./find-agent.ts";
 import { findEnvironment } from "./find-environment.ts";

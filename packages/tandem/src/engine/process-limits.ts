@@ -1,6 +1,6 @@
 import { loadProcesses } from "../compose.ts";
 import type { Project } from "../config/load-project.ts";
-import type { Host } from "../host.ts";
+import type { Host } from "../config/host.ts";
 
 /**
  * Limits on the Claude Code processes of a server. Single calls have their own share: a turn may wait for a call, and a shared

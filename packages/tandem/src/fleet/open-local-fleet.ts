@@ -2,7 +2,7 @@ import type { Fleet } from "@tandem/sessions";
 import { loadSessions, openStore } from "../compose.ts";
 import { databaseLocation } from "../config/database-location.ts";
 import type { Project } from "../config/load-project.ts";
-import type { Host } from "../host.ts";
+import type { Host } from "../config/host.ts";
 
 /** Reads the fleet from the store and its queue, for a command without a running server. */
 export async function openLocalFleet(host: Host, project: Project): Promise<Fleet & AsyncDisposable> {

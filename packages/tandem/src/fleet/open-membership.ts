@@ -5,11 +5,11 @@ import { holderName, loadProcesses, loadQueue, loadSessions, sessionRoots } from
 import { databaseLocation } from "../config/database-location.ts";
 import type { Project } from "../config/load-project.ts";
 import { ensureTandemHome, tandemHome } from "../config/tandem-home.ts";
-import type { Host } from "../host.ts";
+import type { Host } from "../config/host.ts";
 import { leaseTtlOf } from "../engine/create-project-engine.ts";
 import { ownerOfLogin, type FleetRole } from "./login-rule.ts";
 import type { OpenTenantRuntime, TenantRuntimeOptions } from "../tenants/open-tenant-runtime.ts";
-import { namedExecutable } from "../models/find-claude-code.ts";
+import { namedExecutable } from "../project/find-claude-code.ts";
 import { workerProblem, type WorkerNeeds } from "./worker-problem.ts";
 import type { LocalTenantRuntimes } from "../tenants/local-tenant-runtimes.ts";
 

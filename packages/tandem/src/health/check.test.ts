@@ -1,6 +1,6 @@
 import { TandemError } from "@tandem/protocol";
 import { expect, test } from "vitest";
-import type { Host } from "../host.ts";
+import type { Host } from "../config/host.ts";
 import { type Check, ok, type CheckInput, runChecks } from "./check.ts";
 
 const input = (signal = new AbortController().signal) => ({ host: { signal } as Host }) as CheckInput;

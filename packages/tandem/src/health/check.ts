@@ -1,6 +1,6 @@
 import type { AuthCheck } from "../models/check-auth.ts";
 import type { Project } from "../config/load-project.ts";
-import type { Host } from "../host.ts";
+import type { Host } from "../config/host.ts";
 import type { ServerInfo } from "../server/server-file.ts";
 
 export interface Finding {

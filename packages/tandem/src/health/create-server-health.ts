@@ -5,7 +5,7 @@ import { readCredentials, wireReport } from "./read-credentials.ts";
 import { checkAuth, withoutModels } from "../models/check-auth.ts";
 import { sessionRoots } from "../compose.ts";
 import type { Project } from "../config/load-project.ts";
-import type { Host } from "../host.ts";
+import type { Host } from "../config/host.ts";
 import { credentialOf, describeProject, payerOf, describeSecret } from "../project/describe-project.ts";
 import { runHealthChecks } from "./run-health-checks.ts";
 import { suggestPrompts } from "../project/suggest-prompts.ts";

@@ -1,7 +1,7 @@
 import { TandemError } from "@tandem/protocol";
 import { checkAuth, type AuthCheck } from "../models/check-auth.ts";
 import { untrustedSettings } from "../config/trust.ts";
-import type { Host } from "../host.ts";
+import type { Host } from "../config/host.ts";
 import { openProject, openProjectOrDefaults } from "../project/open-project.ts";
 import { type Finding, type CheckInput, type ServerProbe, runChecks } from "./check.ts";
 import { machineChecks } from "./machine-checks.ts";

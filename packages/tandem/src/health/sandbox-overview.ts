@@ -1,6 +1,6 @@
 import type { SandboxMode, SandboxState } from "@tandem/protocol";
 import type { Project } from "../config/load-project.ts";
-import type { Host } from "../host.ts";
+import type { Host } from "../config/host.ts";
 import { tenantSeparation, type TenantSeparation } from "../tenants/tenant-user.ts";
 
 export interface SandboxOverview extends SandboxState {

@@ -1,6 +1,6 @@
 import type { LlmConfig } from "@tandem/protocol";
 import { probeOrigin } from "./probe-origin.ts";
-import { checkClaudeCode } from "../models/find-claude-code.ts";
+import { checkClaudeCode } from "../project/find-claude-code.ts";
 import { listModels } from "../models/list-models.ts";
 import { type AuthCheck, isPresent } from "../models/check-auth.ts";
 import { type Check, failure, ok, warning } from "./check.ts";

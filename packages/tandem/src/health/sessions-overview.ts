@@ -7,7 +7,7 @@ import { findOrphans, openStore, readProcessNamespace } from "../compose.ts";
 import { databaseLocation, type DatabaseLocation } from "../config/database-location.ts";
 import type { Project } from "../config/load-project.ts";
 import { folderTrust } from "../config/trusted-folders.ts";
-import type { Host } from "../host.ts";
+import type { Host } from "../config/host.ts";
 import { sessionPayerOf } from "../project/describe-project.ts";
 import { trustSettings } from "../engine/engine-controls.ts";
 import { readSandboxOverview, type SandboxOverview } from "./sandbox-overview.ts";

@@ -3,7 +3,7 @@ import type { Store } from "@tandem/storage";
 import type { Project } from "../config/load-project.ts";
 import { resolveSecret } from "../config/resolve-secret.ts";
 import { tandemHome } from "../config/tandem-home.ts";
-import type { Host } from "../host.ts";
+import type { Host } from "../config/host.ts";
 
 /** Why credentials of vaults cannot be used with this machine's key; undefined if they can, or if there are none. */
 export async function readVaultKeyProblem(

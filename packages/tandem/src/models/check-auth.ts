@@ -2,7 +2,7 @@ import { type LlmConfig, TandemError } from "@tandem/protocol";
 import type { ModelInfo } from "@tandem/runtime";
 import { createBackend, probeLogin } from "../compose.ts";
 import type { Project } from "../config/load-project.ts";
-import type { Host } from "../host.ts";
+import type { Host } from "../config/host.ts";
 import { listModels } from "./list-models.ts";
 
 export interface AuthCheck {

@@ -3,7 +3,7 @@ import type { ModelInfo } from "@tandem/runtime";
 import type { Model } from "@tandem/sessions";
 import type { Project } from "../config/load-project.ts";
 import type { Variables } from "../config/tandem-home.ts";
-import type { Host } from "../host.ts";
+import type { Host } from "../config/host.ts";
 import { complete, withDetails } from "./known-models.ts";
 import { ModelCache, type KeptModels } from "./model-cache.ts";
 

@@ -1,4 +1,4 @@
 export { checkAuth, type AuthCheck, isPresent, withoutModels } from "./check-auth.ts";
-export { checkClaudeCode, type ClaudeBinary } from "./find-claude-code.ts";
+export { checkClaudeCode, type ClaudeBinary } from "../project/find-claude-code.ts";
 export { keepModels } from "./engine-models.ts";
 export { complete, knownModels, type KnownModels } from "./known-models.ts";

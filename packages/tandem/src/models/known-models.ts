@@ -2,7 +2,7 @@ import { completeModel, LlmError, MODELS_AS_OF, tabledModels } from "@tandem/pro
 import type { ModelInfo } from "@tandem/runtime";
 import { withAnthropicKey } from "./check-auth.ts";
 import type { Project } from "../config/load-project.ts";
-import type { Host } from "../host.ts";
+import type { Host } from "../config/host.ts";
 import { listModels } from "./list-models.ts";
 import { FRESH_MS, ModelCache } from "./model-cache.ts";
 

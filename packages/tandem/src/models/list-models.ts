@@ -2,7 +2,7 @@ import { LlmError } from "@tandem/protocol";
 import type { ModelInfo } from "@tandem/runtime";
 import { createBackend } from "../compose.ts";
 import type { Project } from "../config/load-project.ts";
-import type { Host } from "../host.ts";
+import type { Host } from "../config/host.ts";
 
 /** Lists the backend's models. Calls no model. */
 export async function listModels(host: Host, project: Project, deadlineMs: number): Promise<ModelInfo[]> {

@@ -1,10 +1,10 @@
 import { TandemError } from "@tandem/protocol";
 import { existsSync } from "node:fs";
-import { withClaudePath } from "../models/find-claude-code.ts";
+import { withClaudePath } from "./find-claude-code.ts";
 import { findProject, projectAt } from "../config/find-project.ts";
 import { loadProject, type Project } from "../config/load-project.ts";
 import { parseConfig } from "../config/parse-config.ts";
-import type { Host } from "../host.ts";
+import type { Host } from "../config/host.ts";
 
 /** Opens the project, else this folder with default settings, which is enough for sessions. */
 export async function openProjectOrDefaults(host: Host): Promise<Project> {

@@ -2,4 +2,4 @@ export { addFolder, containsState, containsStateError, readAddedFolders, removeF
 export { LogFile, logFiles, logFolder } from "./log-file.ts";
 export { observe } from "./observe.ts";
 export { findServer, type ServerInfo, writeServerFile } from "./server-file.ts";
-export { serverSettings } from "./server-settings.ts";
+export { serverSettings } from "../config/server-settings.ts";

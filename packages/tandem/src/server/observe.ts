@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { loadProcesses, loadServer, startTelemetry } from "../compose.ts";
 import type { Project } from "../config/load-project.ts";
 import { tandemHome, type Variables } from "../config/tandem-home.ts";
-import type { Host } from "../host.ts";
+import type { Host } from "../config/host.ts";
 
 /** Metrics of this process, and traces if a collector is configured. */
 export interface Observation extends AsyncDisposable {

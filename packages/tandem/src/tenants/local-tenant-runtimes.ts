@@ -2,7 +2,7 @@ import type { Logger, TenantRuntime, TenantRuntimes } from "@tandem/server";
 import type { Quotas } from "@tandem/sessions";
 import { DEFAULT_TENANT, type Store, type TenantRow } from "@tandem/storage";
 import type { Project } from "../config/load-project.ts";
-import type { Host } from "../host.ts";
+import type { Host } from "../config/host.ts";
 import { openTenantRuntime, type OpenTenantRuntime, type TenantRuntimeOptions } from "./open-tenant-runtime.ts";
 import { hasWork, isWanted } from "./has-work.ts";
 import { withOperatorStop } from "./stop-everyone.ts";

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { Host } from "../host.ts";
+import type { Host } from "../config/host.ts";
 import { openProjectOrDefaults } from "../project/open-project.ts";
 import { openTenantProject } from "./tenant-project.ts";
 

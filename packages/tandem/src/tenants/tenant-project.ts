@@ -3,7 +3,7 @@ import type { Store, TenantRow } from "@tandem/storage";
 import { existsSync } from "node:fs";
 import { resolveToken } from "../config/resolve-secret.ts";
 import type { Project } from "../config/load-project.ts";
-import type { Host } from "../host.ts";
+import type { Host } from "../config/host.ts";
 import type { Variables } from "../config/tandem-home.ts";
 import { openProjectOrDefaults } from "../project/open-project.ts";
 import { ensureTenantFolders, tenantFolders, tenantSettings } from "./tenant-folders.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { openStore } from "@tandem/storage";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ensureTenantFolders, tenantFolders } from "./tenant-folders.ts";
-import type { Host } from "../host.ts";
+import type { Host } from "../config/host.ts";
 import { openProjectOrDefaults } from "../project/open-project.ts";
 import { retireTenantUser, tenantSeparation, tenantUser } from "./tenant-user.ts";
 

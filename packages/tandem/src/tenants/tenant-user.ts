@@ -8,7 +8,7 @@ import type { Store } from "@tandem/storage";
 import { z } from "zod";
 import type { Project } from "../config/load-project.ts";
 import { tandemHome, type Variables } from "../config/tandem-home.ts";
-import { namedExecutable } from "../models/find-claude-code.ts";
+import { namedExecutable } from "../project/find-claude-code.ts";
 import { isWithin, type TenantFolders } from "./tenant-folders.ts";
 
 const SPACE = "server";

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { updateTableFile } from "../../catalogue/update-table-file.ts";
 import { Metrics } from "../../metrics/metrics-service.ts";
-import { MetricsReader } from "../../metrics/metrics-reader.ts";
+import { MetricsReader } from "../../metric-definitions/metrics-reader.ts";
 import { type Context, openContext } from "../../open-context.ts";
 import type { Budget } from "../../runs/metered-llm.ts";
 import type { RehearsedBackend } from "../../scan/testing/rehearsed-backend.ts";

@@ -1,4 +1,4 @@
-import { asQuotation } from "../triage/as-quotation.ts";
+import { asQuotation } from "../../untrusted/as-quotation.ts";
 import type { EvidenceStore } from "../workbench/evidence-store.ts";
 import type { CandidateGroup } from "./dedupe-candidates.ts";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { CHUNK_LENGTH, chunkDocument } from "./chunk-document.ts";
-import { chunkCitation, documentCitation } from "./citation.ts";
+import { chunkCitation, documentCitation } from "../../sources/citation.ts";
 
 const chunks = (markdown: string) => chunkDocument("docs/refunds", markdown);
 const citations = (markdown: string) => chunks(markdown).map(({ citation }) => citation);

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { Lexer, type Token } from "marked";
-import { chunkCitation } from "./citation.ts";
+import { chunkCitation } from "../../sources/citation.ts";
 import { splitBlock } from "./split-block.ts";
 
 /** Maximum length of a chunk, in characters. */

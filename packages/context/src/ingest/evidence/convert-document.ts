@@ -1,8 +1,8 @@
-import { readDocument } from "../sources/read-document.ts";
-import type { SourceType } from "../sources/source.ts";
+import { readDocument } from "../../sources/read-document.ts";
+import type { SourceType } from "../../sources/source.ts";
 import { chunkDocument, type ChunkText } from "./chunk-document.ts";
 import { EXCERPT } from "./document-record.ts";
-import { suspicionOf, suspicionOfName } from "./suspicion.ts";
+import { suspicionOf, suspicionOfName } from "../../untrusted/suspicion.ts";
 
 export interface Conversion {
   citation: string;

@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 import { MemoryRun } from "../../scan/testing/memory-run.ts";
 import { sharedStore } from "../../testing/shared-store.ts";
-import { putProvenance } from "../sources/provenance.ts";
-import { makeFiles } from "../sources/testing/make-files.ts";
-import { makePdf } from "../sources/testing/make-pdf.ts";
-import { openTestContext } from "../sources/testing/open-test-context.ts";
-import { stageSources } from "../sources/stage-sources.ts";
+import { putProvenance } from "../../sources/provenance.ts";
+import { makeFiles } from "../../sources/testing/make-files.ts";
+import { makePdf } from "../../sources/testing/make-pdf.ts";
+import { openTestContext } from "../../sources/testing/open-test-context.ts";
+import { stageSources } from "../../sources/stage-sources.ts";
 import { DocumentThread } from "./document-thread.ts";
 import { forgetDocument, keepEvidence } from "./keep-evidence.ts";
 import { readChunks, readDocumentRecord, readNeighbours } from "./read-evidence.ts";

@@ -1,8 +1,8 @@
 import { RequestError, TandemError } from "@tandem/protocol";
 import type { RecordChange, SearchDocument } from "@tandem/storage";
 import type { Run } from "../../runs/job-run.ts";
-import type { ContextStore } from "../sources/context-store.ts";
-import type { StagedItem } from "../sources/diff-source.ts";
+import type { ContextStore } from "../../sources/context-store.ts";
+import type { StagedItem } from "../../sources/diff-source.ts";
 import { type Chunk, type DocumentRecord, documentRecord, FORM } from "./document-record.ts";
 import { DocumentThread } from "./document-thread.ts";
 

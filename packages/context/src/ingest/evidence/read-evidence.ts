@@ -1,6 +1,6 @@
-import type { ContextStore } from "../sources/context-store.ts";
+import type { ContextStore } from "../../sources/context-store.ts";
 import { type Chunk, chunk, type DocumentRecord, documentRecord } from "./document-record.ts";
-import { documentOf } from "./citation.ts";
+import { documentOf } from "../../sources/citation.ts";
 
 type EvidenceRecords = Pick<ContextStore, "records" | "space">;
 

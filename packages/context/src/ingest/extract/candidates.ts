@@ -1,5 +1,5 @@
 import type { RecordChange } from "@tandem/storage";
-import { allRecords, type ContextStore } from "../sources/context-store.ts";
+import { allRecords, type ContextStore } from "../../sources/context-store.ts";
 import { type Candidate, candidate, type CandidateState } from "./candidate.ts";
 
 const KIND = "candidate";

@@ -4,7 +4,7 @@ import { ModelCalls } from "../../runs/model-calls.ts";
 import type { Run } from "../../runs/job-run.ts";
 import { stepTogether } from "../../runs/step-together.ts";
 import { readChunks } from "../evidence/read-evidence.ts";
-import type { ContextStore } from "../sources/context-store.ts";
+import type { ContextStore } from "../../sources/context-store.ts";
 import { joined, type TriagedPage } from "../triage/triage-pages.ts";
 import type { Candidate } from "./candidate.ts";
 import { candidateId, keepCandidates } from "./candidates.ts";

@@ -1,7 +1,7 @@
 import { nearest } from "@tandem/protocol";
 import { z } from "zod";
 import type { Chunk, DocumentRecord } from "../evidence/document-record.ts";
-import { asQuotation, QUOTATIONS } from "../triage/as-quotation.ts";
+import { asQuotation, QUOTATIONS } from "../../untrusted/as-quotation.ts";
 import { CANDIDATE_ACTIONS, scores } from "./candidate.ts";
 
 /** Increment when the prompt or the answer's schema changes. */

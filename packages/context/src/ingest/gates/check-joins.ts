@@ -1,5 +1,5 @@
 import { parseTableFile } from "../../catalogue/table-file.ts";
-import type { FileProblem } from "../../file-problem.ts";
+import type { FileProblem } from "../../formats/file-problem.ts";
 import type { Catalogue } from "../workbench/ingest-line.ts";
 
 /** Problems of a table's file: its YAML, and joins between missing columns. */

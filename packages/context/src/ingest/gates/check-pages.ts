@@ -1,4 +1,4 @@
-import type { FileProblem } from "../../file-problem.ts";
+import type { FileProblem } from "../../formats/file-problem.ts";
 import { checkPage, citationsIn } from "../../wiki/check-page.ts";
 import { pageKeyOf, parsePage } from "../../wiki/page-file.ts";
 import { uncitedBlocks } from "../workbench/page-blocks.ts";

@@ -1,5 +1,5 @@
 import { TandemError } from "@tandem/protocol";
-import { describeProblem, type FileProblem } from "../../file-problem.ts";
+import { describeProblem, type FileProblem } from "../../formats/file-problem.ts";
 import { pageKeyOf, parsePage } from "../../wiki/page-file.ts";
 import { repairFile } from "../repair/repair-file.ts";
 import type { IngestLine } from "../workbench/ingest-line.ts";

@@ -1,5 +1,5 @@
 import type { Evidence } from "../../evidence.ts";
-import type { Draft } from "../../proposals/proposals.ts";
+import type { Draft } from "../../draft.ts";
 import { asEvidence, type EvidenceStore } from "../workbench/evidence-store.ts";
 import type { MetricDraft } from "../workbench/metric-tool.ts";
 

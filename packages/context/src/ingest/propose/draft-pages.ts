@@ -1,8 +1,8 @@
 import type { Evidence } from "../../evidence.ts";
-import type { Draft, Support } from "../../proposals/proposals.ts";
+import type { Draft, Support } from "../../draft.ts";
 import { citationsIn } from "../../wiki/check-page.ts";
 import { pageKeyOf, type PageFile, parsePage } from "../../wiki/page-file.ts";
-import { documentOf } from "../evidence/citation.ts";
+import { documentOf } from "../../sources/citation.ts";
 import { asEvidence, type EvidenceStore } from "../workbench/evidence-store.ts";
 import { blocksOf } from "../workbench/page-blocks.ts";
 import type { PageChange } from "../workbench/pages.ts";

@@ -1,5 +1,5 @@
 import type { Candidate } from "../extract/candidate.ts";
-import { asQuotation } from "../triage/as-quotation.ts";
+import { asQuotation } from "../../untrusted/as-quotation.ts";
 import type { Pages } from "../workbench/pages.ts";
 import { diffText } from "./reconcile-tools.ts";
 import type { Eviction } from "./resting-pages.ts";

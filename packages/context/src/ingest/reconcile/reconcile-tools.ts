@@ -4,7 +4,7 @@ import { z } from "zod";
 import { diffHunks, diffLines } from "@tandem/workspace";
 import { toLines } from "../../lines/line-edits.ts";
 import { pageKeyOf } from "../../wiki/page-file.ts";
-import { asQuotation } from "../triage/as-quotation.ts";
+import { asQuotation } from "../../untrusted/as-quotation.ts";
 import type { EvidenceStore } from "../workbench/evidence-store.ts";
 import type { Pages } from "../workbench/pages.ts";
 import type { Workbench } from "../workbench/workbench.ts";

@@ -1,5 +1,5 @@
 import { pageKeyOf, parsePage } from "../../wiki/page-file.ts";
-import { documentOf } from "../evidence/citation.ts";
+import { documentOf } from "../../sources/citation.ts";
 import type { Pages } from "../workbench/pages.ts";
 
 /** A page that rests on deleted passages. */

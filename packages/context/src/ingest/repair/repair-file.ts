@@ -1,7 +1,7 @@
 import { defineTool, type Tool } from "@tandem/runtime";
 import { z } from "zod";
-import { describeProblem, type FileProblem } from "../../file-problem.ts";
-import { asQuotation } from "../triage/as-quotation.ts";
+import { describeProblem, type FileProblem } from "../../formats/file-problem.ts";
+import { asQuotation } from "../../untrusted/as-quotation.ts";
 import { AgentFailed } from "../workbench/agent-loops.ts";
 import type { IngestLine } from "../workbench/ingest-line.ts";
 

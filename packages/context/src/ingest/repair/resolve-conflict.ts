@@ -2,7 +2,7 @@ import type { Decision } from "../../proposals/proposal.ts";
 import { citationsIn } from "../../wiki/check-page.ts";
 import { pageKeyOf } from "../../wiki/page-file.ts";
 import { checkText, type Knowledge } from "../gates/check-pages.ts";
-import { asQuotation } from "../triage/as-quotation.ts";
+import { asQuotation } from "../../untrusted/as-quotation.ts";
 import { asEvidence } from "../workbench/evidence-store.ts";
 import type { IngestLine } from "../workbench/ingest-line.ts";
 import type { Conflict, Pages } from "../workbench/pages.ts";

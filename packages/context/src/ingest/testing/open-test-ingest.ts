@@ -8,13 +8,13 @@ import { openContextFolder } from "../../folder/open-context-folder.ts";
 import { createProposals } from "../../proposals/create-proposals.ts";
 import type { Proposals } from "../../proposals/proposals.ts";
 import type { Run } from "../../runs/job-run.ts";
-import type { ContextTool } from "../../tools/context-tool.ts";
+import type { ContextTool } from "../../context-tool.ts";
 import { ingest } from "../ingest.ts";
 import type { IngestReport } from "../ingest-report.ts";
-import type { ContextStore } from "../sources/context-store.ts";
-import { openSource, type SourceConfig } from "../sources/open-source.ts";
+import type { ContextStore } from "../../sources/context-store.ts";
+import { openSource, type SourceConfig } from "../../sources/open-source.ts";
 import type { MetricGate } from "../workbench/metric-tool.ts";
-import type { Source } from "../sources/source.ts";
+import type { Source } from "../../sources/source.ts";
 
 export interface TestIngest extends AsyncDisposable {
   store: Store;

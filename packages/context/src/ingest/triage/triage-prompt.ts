@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { DocumentRecord } from "../evidence/document-record.ts";
-import { asQuotation, QUOTATIONS } from "./as-quotation.ts";
+import { asQuotation, QUOTATIONS } from "../../untrusted/as-quotation.ts";
 
 const LANES = ["skip", "light", "full"] as const;
 export type Lane = (typeof LANES)[number];

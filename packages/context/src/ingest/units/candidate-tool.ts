@@ -1,7 +1,7 @@
 import { TandemError } from "@tandem/protocol";
 import { defineTool, type Tool } from "@tandem/runtime";
 import { z } from "zod";
-import { documentOf } from "../evidence/citation.ts";
+import { documentOf } from "../../sources/citation.ts";
 import type { DocumentRecord } from "../evidence/document-record.ts";
 import { CANDIDATE_ACTIONS, scores } from "../extract/candidate.ts";
 import type { EvidenceStore } from "../workbench/evidence-store.ts";

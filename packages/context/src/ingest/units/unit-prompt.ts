@@ -1,7 +1,7 @@
 import type { DocumentRecord } from "../evidence/document-record.ts";
 import { pageKeyOf } from "../../wiki/page-file.ts";
-import { documentOf } from "../evidence/citation.ts";
-import { asQuotation } from "../triage/as-quotation.ts";
+import { documentOf } from "../../sources/citation.ts";
+import { asQuotation } from "../../untrusted/as-quotation.ts";
 import { quoteChunk } from "../workbench/evidence-tools.ts";
 import type { IngestLine } from "../workbench/ingest-line.ts";
 import { listSkills, type SkillName } from "../workbench/skills.ts";

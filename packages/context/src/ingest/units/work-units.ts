@@ -1,7 +1,7 @@
 import { inParallel, type LlmErrorCode, TandemError } from "@tandem/protocol";
 import type { Tool } from "@tandem/runtime";
 import { z } from "zod";
-import { describeProblem } from "../../file-problem.ts";
+import { describeProblem } from "../../formats/file-problem.ts";
 import { type Candidate } from "../extract/candidate.ts";
 import { candidateId, keepCandidates } from "../extract/candidates.ts";
 import { checkPages, checkText, type Knowledge, type PageView } from "../gates/check-pages.ts";

@@ -1,6 +1,5 @@
 import { defineTool, type Tool } from "@tandem/runtime";
-import { answerForModel } from "../../tools/define-context-tool.ts";
-import type { ContextTool } from "../../tools/context-tool.ts";
+import { type ContextTool, answerForModel } from "../../context-tool.ts";
 
 /** Adapts a context tool for an agent loop. Its results are untrusted and shown as quotations. */
 export const asLoopTool = (tool: ContextTool, { agent }: { agent?: string } = {}): Tool =>

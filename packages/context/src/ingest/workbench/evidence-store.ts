@@ -1,9 +1,9 @@
 import { nearest, TandemError } from "@tandem/protocol";
 import type { Evidence } from "../../evidence.ts";
-import { documentOf } from "../evidence/citation.ts";
+import { documentOf } from "../../sources/citation.ts";
 import type { Chunk } from "../evidence/document-record.ts";
 import { readChunks, readDocumentRecord, readNeighbours } from "../evidence/read-evidence.ts";
-import type { ContextStore } from "../sources/context-store.ts";
+import type { ContextStore } from "../../sources/context-store.ts";
 
 const QUOTE = 300;
 

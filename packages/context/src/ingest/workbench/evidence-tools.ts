@@ -2,7 +2,7 @@ import { nearest, TandemError } from "@tandem/protocol";
 import { defineTool, type Tool } from "@tandem/runtime";
 import { z } from "zod";
 import type { Chunk, DocumentRecord } from "../evidence/document-record.ts";
-import { asQuotation } from "../triage/as-quotation.ts";
+import { asQuotation } from "../../untrusted/as-quotation.ts";
 import type { EvidenceStore } from "./evidence-store.ts";
 
 const LINES = { usual: 400, most: 1_500 };

@@ -3,7 +3,7 @@ import { defineTool, type Tool } from "@tandem/runtime";
 import { z } from "zod";
 import type { ContextFolder } from "../../folder/context-folder.ts";
 import type { Metrics } from "../../metrics/metrics-service.ts";
-import { asQuotation } from "../triage/as-quotation.ts";
+import { asQuotation } from "../../untrusted/as-quotation.ts";
 import type { EvidenceStore } from "./evidence-store.ts";
 
 /** A metrics file as an agent wants it; part of a stored step. */

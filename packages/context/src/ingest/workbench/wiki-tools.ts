@@ -4,7 +4,7 @@ import { z } from "zod";
 import { oneLine } from "../../catalogue/one-line.ts";
 import { citationsIn } from "../../wiki/check-page.ts";
 import { isPageKey, type PageFile, pageKeyFrom, pageKeyOf, pagePath, renderPage } from "../../wiki/page-file.ts";
-import { asQuotation } from "../triage/as-quotation.ts";
+import { asQuotation } from "../../untrusted/as-quotation.ts";
 import type { EvidenceStore } from "./evidence-store.ts";
 import { uncitedBlocks } from "./page-blocks.ts";
 import type { Workbench } from "./workbench.ts";

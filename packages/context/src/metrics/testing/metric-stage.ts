@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { ContextFolder } from "../../folder/context-folder.ts";
 import { openContextFolder } from "../../folder/open-context-folder.ts";
-import { CatalogueReader } from "../../tools/catalogue-reader.ts";
+import { CatalogueReader } from "../../catalogue/catalogue-reader.ts";
 import { Metrics } from "../metrics-service.ts";
-import { MetricsReader } from "../metrics-reader.ts";
+import { MetricsReader } from "../../metric-definitions/metrics-reader.ts";
 
 const SQL = `
   CREATE TABLE customers (id INTEGER PRIMARY KEY, segment TEXT);

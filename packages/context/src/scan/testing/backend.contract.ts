@@ -1,7 +1,7 @@
 import type { Backend } from "@tandem/protocol";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { describeTables } from "../describe-tables.ts";
-import { tableKey } from "../scanned-table.ts";
+import { tableKey } from "../../privacy/scanned-table.ts";
 import { suggestJoins } from "../suggest-joins.ts";
 import { askedTables, describeAll, nameJoins } from "./scan-answers.ts";
 import { makeScanned, makeTable } from "./make-table.ts";

@@ -1,5 +1,5 @@
 import type { Column, Table } from "@tandem/connectors";
-import type { ScannedTable } from "../scanned-table.ts";
+import type { ScannedTable } from "../../privacy/scanned-table.ts";
 
 /** A table with text columns; `more` overrides fields. */
 export function makeTable(name: string, columns: readonly string[], more: Partial<Table> = {}): Table {

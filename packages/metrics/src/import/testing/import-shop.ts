@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { metricQuery } from "@tandem/protocol";
 import { compileQuery } from "../../compile-query.ts";
-import { buildModel } from "../../model/build-model.ts";
+import { buildModel } from "../../build/build-model.ts";
 import type { Cell } from "../../testing/random-case.ts";
 import { NOW, openShop, SHOP_TABLES } from "../../testing/shop.ts";
 import { importMetrics, type ImportResult } from "../import-metrics.ts";

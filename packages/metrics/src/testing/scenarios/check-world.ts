@@ -2,7 +2,7 @@ import type { Dialect } from "@tandem/connectors";
 import { metricQuery } from "@tandem/protocol";
 import { compileQuery } from "../../compile-query.ts";
 import { MetricError } from "../../metric-error.ts";
-import { buildModel } from "../../model/build-model.ts";
+import { buildModel } from "../../build/build-model.ts";
 import type { Model } from "../../model/model.ts";
 import { plainRow, sameOrder, sameRows } from "./compare-rows.ts";
 import { expected, NOW, prepare, type World } from "./scenario.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { buildModel } from "../../model/build-model.ts";
+import { buildModel } from "../../build/build-model.ts";
 import { metricsFile } from "../../model/metrics-file.ts";
 import { SHOP_FILES, SHOP_TABLES, shopModel } from "../../testing/shop.ts";
 import { deviationsOf } from "../judge-sql.ts";

@@ -2,8 +2,8 @@ import type { Backend } from "@tandem/protocol";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MemoryRun } from "../../../scan/testing/memory-run.ts";
 import { RehearsedBackend } from "../../../scan/testing/rehearsed-backend.ts";
-import { makeFiles } from "../../sources/testing/make-files.ts";
-import { openTestContext } from "../../sources/testing/open-test-context.ts";
+import { makeFiles } from "../../../sources/testing/make-files.ts";
+import { openTestContext } from "../../../sources/testing/open-test-context.ts";
 import { listCandidates } from "../candidates.ts";
 import {
   aCandidate,

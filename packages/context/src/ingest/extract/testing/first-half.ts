@@ -1,7 +1,7 @@
-import { putProvenance } from "../../sources/provenance.ts";
-import type { ContextStore } from "../../sources/context-store.ts";
-import type { Source } from "../../sources/source.ts";
-import { stageSources } from "../../sources/stage-sources.ts";
+import { putProvenance } from "../../../sources/provenance.ts";
+import type { ContextStore } from "../../../sources/context-store.ts";
+import type { Source } from "../../../sources/source.ts";
+import { stageSources } from "../../../sources/stage-sources.ts";
 import { keepEvidence } from "../../evidence/keep-evidence.ts";
 import { triagePages } from "../../triage/triage-pages.ts";
 import { extractCandidates } from "../extract-candidates.ts";
