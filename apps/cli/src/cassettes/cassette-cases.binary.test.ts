@@ -107,5 +107,8 @@ test("an update replaces a cassette that differs by the whole new run", async ()
   expect(compared.stdout).toMatch(/^≠ +answer 1 +All 12 tests pass\. +Two tests fail\.$/m);
   expect(compared.stdout).toMatch(/^≠ +call 2 +Bash .* -$/m);
   const data = await machine.run(["cassettes", "compare", "run.jsonl", "fork.jsonl", "--json"]);
-  expect(JSON.parse(data.stdout)).toMatchObject({ different: ["answers", "tools", "usd", "tokens"], files: null });
+  expect(JSON.parse(data.stdout)).toMatchObject({
+    different: ["answers", "tools", "results", "usd", "tokens"],
+    files: null,
+  });
 });

@@ -1,4 +1,13 @@
-import type { Cassette, ComparisonReport, RunSummary } from "@tandem/protocol";
+import {
+  addCost,
+  costOf,
+  type Cassette,
+  type CassetteStep,
+  type CassetteStepOf,
+  type ComparisonReport,
+  type Cost,
+  type RunSummary,
+} from "@tandem/protocol";
 
 export async function compareCassettes(
   a: Cassette,
@@ -7,7 +16,7 @@ export async function compareCassettes(
 ): Promise<ComparisonReport> {
   const sides = { a: summariseRun(a), b: summariseRun(b) };
   const files = await compareFiles(a, b);
-  const fields = ["model", "answers", "tools", "approvals", "usd", "tokens"] as const;
+  const fields = ["model", "answers", "tools", "results", "approvals", "usd", "tokens"] as const;
   const different = fields.filter((field) => JSON.stringify(sides.a[field]) !== JSON.stringify(sides.b[field]));
   return {
     report: "comparison",
@@ -40,11 +49,43 @@ function summariseRun({ header, steps, events }: Cassette): RunSummary {
     model: [...new Set(models)].join(", ") || header.agent.model.id,
     answers: last === "" ? answers : [...answers, last],
     tools: calls.map(({ tool, input: given }) => `${tool} ${JSON.stringify(given)}`),
+    results: calls.map(resultText),
     approvals: calls.filter(({ permission }) => permission === "ask").length,
-    usd: header.usd,
+    usd: listPrice(steps),
     tokens: input + output + cached.cache_read_input_tokens + cached.cache_creation_input_tokens,
     duration_ms: dates.length > 1 ? Math.max(...dates) - Math.min(...dates) : null,
   };
+}
+
+function resultText({ result }: CassetteStepOf<"call">): string {
+  if (!result) return "";
+  const parts = result.content.map(({ type, text }) => (typeof text === "string" ? text : `[${type}]`));
+  return `${result.is_error ? "Error: " : ""}${parts.join("\n\n")}`;
+}
+
+/** Recorded costs are not comparable: a session of the demo is free, and prices change between versions. */
+function listPrice(steps: readonly CassetteStep[]): number | null {
+  const answers = steps.flatMap((step) =>
+    step.kind === "model" && step.answer?.type === "message" ? [step.answer] : [],
+  );
+  const cost = answers.reduce<Cost>(
+    (sum, { model, usage }) => {
+      const long = usage.cache_write_1h_tokens ?? 0;
+      return addCost(
+        sum,
+        costOf(model ?? "", {
+          inputTokens: usage.input_tokens,
+          outputTokens: usage.output_tokens,
+          cacheReadTokens: usage.cache_read_input_tokens,
+          cacheWrite5mTokens: usage.cache_creation_input_tokens - long,
+          cacheWrite1hTokens: long,
+          webSearches: 0,
+        }),
+      );
+    },
+    { usd: 0 },
+  );
+  return cost && Math.round(cost.usd * 1e8) / 1e8;
 }
 
 async function compareFiles({ folder: a }: Cassette, { folder: b }: Cassette): Promise<string | null> {

@@ -2,14 +2,15 @@ import type { ComparisonReport, RunSummary } from "@tandem/protocol";
 import { count, duration } from "../text/format.ts";
 import { ReportPatch } from "./report-patch.tsx";
 
-/** Two runs side by side: answers, calls, cost, time and files. */
+/** Two runs side by side: answers, calls with results, cost, time and files. */
 export function ComparisonView({ names, a, b, files }: ComparisonReport) {
   const rows: [name: string, left: string, right: string][] = [
     ["Model", a.model, b.model],
     ...pairs("Answer", a.answers, b.answers),
     ...pairs("Call", a.tools, b.tools),
+    ...pairs("Result", a.results, b.results),
     ["Approvals", String(a.approvals), String(b.approvals)],
-    ["Cost", `$${a.usd}`, `$${b.usd}`],
+    ["List price", priceOf(a), priceOf(b)],
     ["Tokens", count(a.tokens), count(b.tokens)],
     ["Time", timeOf(a), timeOf(b)],
   ];
@@ -63,5 +64,7 @@ const pairs = (name: string, a: readonly string[], b: readonly string[]): [strin
     a[index] ?? "–",
     b[index] ?? "–",
   ]);
+
+const priceOf = ({ usd }: RunSummary): string => (usd === null ? "unknown" : `$${usd}`);
 
 const timeOf = ({ duration_ms: ms }: RunSummary): string => (ms === null ? "–" : duration(ms));

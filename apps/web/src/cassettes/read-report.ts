@@ -70,7 +70,9 @@ const isComparison = (value: unknown): value is ComparisonReport =>
 const isSummary = (value: unknown): boolean =>
   isFields(value) &&
   has(value, "string", "model") &&
-  has(value, "number", "approvals", "usd", "tokens") &&
+  has(value, "number", "approvals", "tokens") &&
+  (value["usd"] === null || typeof value["usd"] === "number") &&
   areTexts(value["answers"]) &&
   areTexts(value["tools"]) &&
+  areTexts(value["results"]) &&
   (value["duration_ms"] === null || typeof value["duration_ms"] === "number");

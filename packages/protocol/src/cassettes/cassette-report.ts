@@ -45,8 +45,11 @@ export interface RunSummary {
   answers: string[];
   /** The calls in order: tool and input. */
   tools: string[];
+  /** The results of these calls as text. */
+  results: string[];
   approvals: number;
-  usd: number;
+  /** At the list prices of this version, for both sides. Null if a model has none. */
+  usd: number | null;
   tokens: number;
   /** From the first to the last event. Null without dates. */
   duration_ms: number | null;

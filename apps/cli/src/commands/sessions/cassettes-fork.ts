@@ -162,8 +162,9 @@ function describe({ names, a, b, files }: ComparisonReport, stdout: Invocation["
   row("model", a.model, b.model);
   pairs(a.answers, b.answers).forEach(([left, right], index) => row(`answer ${index + 1}`, left, right));
   pairs(a.tools, b.tools).forEach(([left, right], index) => row(`call ${index + 1}`, left, right));
+  pairs(a.results, b.results).forEach(([left, right], index) => row(`result ${index + 1}`, left, right));
   row("approvals", String(a.approvals), String(b.approvals));
-  row("cost", `$${a.usd}`, `$${b.usd}`);
+  row("list price", price(a), price(b));
   row("tokens", String(a.tokens), String(b.tokens));
   row("time", time(a), time(b));
   const lines = table(rows);
@@ -182,5 +183,7 @@ function describe({ names, a, b, files }: ComparisonReport, stdout: Invocation["
 
 const pairs = (a: readonly string[], b: readonly string[]): [string, string][] =>
   Array.from({ length: Math.max(a.length, b.length) }, (_, index) => [a[index] ?? "-", b[index] ?? "-"]);
+
+const price = ({ usd }: RunSummary): string => (usd === null ? "unknown" : `$${usd}`);
 
 const time = ({ duration_ms: ms }: RunSummary): string => (ms === null ? "-" : `${(ms / 1_000).toFixed(1)} s`);
