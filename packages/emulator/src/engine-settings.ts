@@ -49,7 +49,7 @@ export function engineSettings(parts: EmulatedEngine): EngineSettings {
   };
 }
 
-const CHECKPOINTS = {
+export const CHECKPOINTS = {
   maxFiles: 20_000,
   maxFileBytes: 16 * 1024 * 1024,
   maxTotalBytes: 1024 * 1024 * 1024,

@@ -189,14 +189,16 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     definitions,
     rules,
     limits: new OwnLimits(accountLimits, settings),
-    grade: createGrader({
-      settings,
-      rules,
-      log: store.events,
-      shelf: checkpoints.shelf,
-      commands,
-      queries: settings.graderQueries,
-    }),
+    grade:
+      settings.gradeOutcome ??
+      createGrader({
+        settings,
+        rules,
+        log: store.events,
+        shelf: checkpoints.shelf,
+        commands,
+        queries: settings.graderQueries,
+      }),
     halted: () => killSwitch.state(),
   });
   const { bots = [], hostVariables } = settings;

@@ -4,6 +4,7 @@ import type { BudgetSettings } from "./budgets/budget-settings.ts";
 import type { CheckpointSettings } from "./checkpoints/checkpoint-service.ts";
 import type { Clock } from "./host/clock.ts";
 import type { LspSettings } from "./language-servers/lsp-settings.ts";
+import type { GradeOutcome } from "./outcomes/grader.ts";
 import type { GraderQueries } from "./outcomes/program-grader.ts";
 import type { PreviewSettings } from "./log/preview-source.ts";
 import type { MemorySettings } from "./memory/memory-stores.ts";
@@ -51,4 +52,6 @@ export interface EngineSettings
   quotas?: () => Quotas;
   /** Database connections for the graders of outcomes. */
   graderQueries?: GraderQueries;
+  /** Replaces the graders of outcomes, for a replay. */
+  gradeOutcome?: GradeOutcome;
 }

@@ -25,6 +25,7 @@ export { describePlace, fits, placeWanted, takesWork } from "./fleet/place.ts";
 export { DeltaHub } from "./log/delta-hub.ts";
 export type { PreviewSource, RemotePreviewSink } from "./log/preview-source.ts";
 export type { EngineSettings } from "./engine-settings.ts";
+export type { GradeOutcome } from "./outcomes/grader.ts";
 export { sleep } from "./host/clock.ts";
 export { MovableClock } from "./host/movable-clock.ts";
 export { SharedClock } from "./host/shared-clock.ts";

@@ -1,5 +1,4 @@
 import { LlmError, newId } from "@tandem/protocol";
-import { z } from "zod";
 import { copiedCall } from "../session/allowed-call.ts";
 import type {
   AllowedCall,
@@ -20,11 +19,21 @@ import type { TranslatorInput } from "../session/translate/translator-input.ts";
 import { Translator } from "../session/translate/translator.ts";
 import { untoldAnswers } from "../session/transcript/untold-answers.ts";
 import { askModel, MAX_OUTPUT_TOKENS, type ModelAnswer } from "./ask-model.ts";
-import { causeOf, planLimitOf } from "./model-failure.ts";
+import { failureMessages, failureResult, TURN_RESULT } from "./turn-result.ts";
+import { initMessage } from "./init-message.ts";
 import { offeredTools } from "./offered-tools.ts";
-import { ToolRunner, type DescribeDenial, type RunBuiltinTool, type ToolAnswer, type ToolRequest } from "./run-tool.ts";
+import {
+  callsOf,
+  ToolRunner,
+  type DescribeDenial,
+  type RunBuiltinTool,
+  type ToolAnswer,
+  type ToolRequest,
+} from "./run-tool.ts";
 import { sdkMessage } from "./sdk-message.ts";
 import { ModelFailure } from "./stream-model.ts";
+import { BackgroundTasks, type TaskHandle } from "./background-tasks.ts";
+import { NO_OWN_STEPS, type OwnSteps } from "./own-steps.ts";
 import { runSubagent } from "./run-subagent.ts";
 import { TranscriptLog } from "./transcript-log.ts";
 import { UsageTotals } from "./usage-totals.ts";
@@ -36,23 +45,17 @@ export interface EmulatedParts {
   describeDenial?: DescribeDenial;
   /** Waits before a failed request is repeated. */
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** For a replay. By default, Claude Code does nothing by itself. */
+  ownSteps?: OwnSteps;
 }
 
 type Sent = Parameters<Conversation["send"]>[0];
 
-const toolUse = z.object({
-  type: z.literal("tool_use"),
-  id: z.string(),
-  name: z.string(),
-  input: z.record(z.string(), z.unknown()),
-});
-
-const VERSION = "0.0.0-emulated";
-
 /**
  * A conversation without a process, for tests: a small agent loop that asks the Messages API and passes every call through the
  * same gate, and every message through the same translator, as a conversation with Claude Code. All calls of an answer
- * run at once, and subagents in the foreground. Workflow runs, compaction and background tasks need Claude Code.
+ * run at once, and subagents in the foreground. Compaction and background tasks are those of a recorded run; workflow runs
+ * need Claude Code.
  */
 class EmulatedConversation implements Conversation {
   readonly ready: Promise<void>;
@@ -66,6 +69,9 @@ class EmulatedConversation implements Conversation {
   readonly #translator: Translator;
   readonly #waiting: Sent[] = [];
   readonly #totals = new UsageTotals();
+  readonly #ownSteps: OwnSteps;
+  readonly #tasks = new BackgroundTasks((message) => this.#tell(message));
+  readonly #closed = new AbortController();
   readonly #ranCall = Promise.withResolvers<void>();
   #options: TurnOptions;
   #turn: { abort: AbortController; ended: Promise<void> } | undefined;
@@ -76,6 +82,7 @@ class EmulatedConversation implements Conversation {
     this.#setup = setup;
     this.#host = host;
     this.#parts = parts;
+    this.#ownSteps = parts.ownSteps ?? NO_OWN_STEPS;
     this.#options = { model: setup.model, effort: setup.effort, planning: setup.planning ?? false };
     this.#transcript = new TranscriptLog(transcripts);
     const names = toolNames(setup);
@@ -86,6 +93,7 @@ class EmulatedConversation implements Conversation {
       runBuiltin: parts.runBuiltinTool,
       describeDenial: parts.describeDenial,
       runSubagent: (call, signal) => this.#runSubagent(call, signal),
+      startTask: (call, kind) => this.#startTask(call, kind),
     });
     this.#translator = new Translator({
       newEventId: () => newId("event"),
@@ -167,6 +175,7 @@ class EmulatedConversation implements Conversation {
   async #close(turn: "ended" | "left" | "lost"): Promise<void> {
     if (turn === "ended" && this.#turn) this.#translate({ type: "interrupting" });
     this.#turn?.abort.abort();
+    this.#closed.abort();
     await this.#turn?.ended;
     if (turn === "ended") this.#translate({ type: "ended", error: undefined, turnExpected: false });
     this.#gate.endAll();
@@ -222,27 +231,36 @@ class EmulatedConversation implements Conversation {
         this.#fail(error);
       },
     );
-    this.#turn = { abort, ended: ended.then(() => this.#startTurn()) };
+    this.#turn = { abort, ended: ended.then(() => this.#afterTurn()) };
+  }
+
+  /** Continues with waiting messages, or because a background task has ended. */
+  async #afterTurn(): Promise<void> {
+    const next = this.#ownSteps.next();
+    if (next === "resume" || (next === "continue" && this.#tasks.any)) {
+      if (next === "continue") await this.#tasks.endFirst();
+      if (this.ended || this.#turn) return;
+      this.#transcript.add("user", { content: [{ type: "text", text: "<task-notification/>" }] });
+      return this.#startTurn("unfinished");
+    }
+    this.#startTurn();
   }
 
   async #runTurn(signal: AbortSignal, from: AllowedCall | "unfinished" | undefined): Promise<void> {
+    const asksModel = from !== undefined || this.#ownSteps.asksModel(this.#waiting[0]?.content ?? []);
     if (!from) this.#takeMessages(1);
-    this.#tell({
-      type: "system",
-      subtype: "init",
-      model: this.#options.model,
-      cwd: this.#setup.folder,
-      claude_code_version: VERSION,
-      tools: offeredTools(this.#setup).map(({ name }) => name),
-      mcp_servers: (this.#setup.connectedServers ?? []).map(({ name }) => ({ name, status: "connected" })),
-    });
+    this.#tell(initMessage(this.#setup, this.#options.model));
     try {
       if (typeof from === "object" && !(await this.#runEarlierCall(from, signal))) return;
-      await this.#answerUntilDone(signal);
+      if (asksModel) await this.#answerUntilDone(signal);
+      else {
+        this.#compact("request");
+        await this.#end({});
+      }
     } catch (error) {
       if (this.#closing) return;
-      if (signal.aborted) this.#end({ terminal_reason: "aborted_streaming" });
-      else if (error instanceof ModelFailure) this.#endFailed(error);
+      if (signal.aborted) await this.#end({ terminal_reason: "aborted_streaming" });
+      else if (error instanceof ModelFailure) await this.#endFailed(error);
       else throw error;
     }
   }
@@ -264,7 +282,7 @@ class EmulatedConversation implements Conversation {
     const { maxTurns = Number.POSITIVE_INFINITY, outputSchema } = this.#setup;
     for (let steps = 0; steps < maxTurns; steps += 1) {
       const answer = await this.#ask(signal);
-      const calls = answer.content.flatMap((block) => toolUse.safeParse(block).data ?? []);
+      const calls = callsOf(answer.content);
       const output = outputSchema && calls.find(({ name }) => name === OUTPUT_TOOL)?.input;
       await Promise.all(
         calls.map(async (call) => {
@@ -275,14 +293,20 @@ class EmulatedConversation implements Conversation {
       );
       signal.throwIfAborted();
       if (calls.length === 0 || output) {
-        return this.#end({ stop_reason: answer.stopReason, ...(output && { structured_output: output }) });
+        return await this.#end({ stop_reason: answer.stopReason, ...(output && { structured_output: output }) });
       }
       this.#takeMessages();
     }
-    this.#end({ subtype: "error_max_turns", is_error: true, errors: [], terminal_reason: "max_turns" });
+    await this.#end({ subtype: "error_max_turns", is_error: true, errors: [], terminal_reason: "max_turns" });
+  }
+
+  #compact(when: "request" | "answer"): void {
+    const compaction = this.#ownSteps.compaction(when);
+    if (compaction) this.#tell({ type: "system", subtype: "compact_boundary", compact_metadata: compaction });
   }
 
   async #ask(signal: AbortSignal): Promise<ModelAnswer> {
+    this.#compact("request");
     const answer = await askModel(
       this.#parts,
       {
@@ -292,7 +316,13 @@ class EmulatedConversation implements Conversation {
         messages: this.#transcript.messages,
         tools: offeredTools(this.#setup),
       },
-      { signal, tell: (message) => this.#tell(message) },
+      {
+        signal,
+        tell: (message) => {
+          this.#tell(message);
+          if (message["status"] === "requesting") this.#compact("answer");
+        },
+      },
     );
     this.#totals.count(answer);
     const { id, model, usage, content, stopReason } = answer;
@@ -300,8 +330,14 @@ class EmulatedConversation implements Conversation {
     return answer;
   }
 
-  #runSubagent(call: ToolRequest, signal: AbortSignal): Promise<string> {
+  #startTask(call: ToolRequest, kind: "subagent" | "shell"): void {
+    if (kind === "shell") return this.#tasks.startShell(call);
+    this.#tasks.startSubagent(call, (background) => this.#runSubagent(call, this.#closed.signal, background));
+  }
+
+  #runSubagent(call: ToolRequest, signal: AbortSignal, background?: TaskHandle): Promise<string> {
     return runSubagent(call, {
+      ...(background && { background }),
       setup: this.#setup,
       model: this.#options.model,
       signal,
@@ -330,25 +366,17 @@ class EmulatedConversation implements Conversation {
     }
   }
 
-  #endFailed(failure: ModelFailure): void {
-    const limit = planLimitOf(failure);
-    if (limit) this.#tell({ type: "rate_limit_event", rate_limit_info: limit });
-    this.#tell({ type: "assistant", error: causeOf(failure), message: { content: [] } });
-    const text = failure.status === null ? failure.message : `API Error: ${failure.status} ${failure.message}`;
-    this.#end({ is_error: true, result: text, api_error_status: failure.status, terminal_reason: "api_error" });
+  async #endFailed(failure: ModelFailure): Promise<void> {
+    for (const message of failureMessages(failure)) this.#tell(message);
+    await this.#end(failureResult(failure));
   }
 
-  #end(result: Record<string, unknown>): void {
-    this.#tell({
-      type: "result",
-      subtype: "success",
-      is_error: false,
-      result: "",
-      stop_reason: null,
-      terminal_reason: "completed",
-      modelUsage: this.#totals.byModel,
-      ...result,
-    });
+  async #end(result: Record<string, unknown>): Promise<void> {
+    if (result["terminal_reason"] === "aborted_streaming") this.#tasks.forget();
+    // Tasks that ended within the turn.
+    else if (["rest", "resume"].includes(this.#ownSteps.next())) await this.#tasks.endAll();
+    for (const request of this.#ownSteps.unseenRequests()) this.#totals.count(request);
+    this.#tell({ ...TURN_RESULT, modelUsage: this.#totals.byModel, ...result });
   }
 
   #tell(message: { type: string } & Record<string, unknown>): void {

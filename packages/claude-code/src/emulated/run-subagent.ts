@@ -1,10 +1,10 @@
-import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import type { ConversationSetup, SubagentDefinition } from "../session/conversation.ts";
 import type { TranslatorInput } from "../session/translate/translator-input.ts";
 import { MAX_OUTPUT_TOKENS, type ModelAnswer } from "./ask-model.ts";
+import { newTaskId, type TaskHandle } from "./background-tasks.ts";
 import { offeredTools } from "./offered-tools.ts";
-import type { ToolAnswer, ToolRequest } from "./run-tool.ts";
+import { callsOf, type ToolAnswer, type ToolRequest } from "./run-tool.ts";
 import { sdkMessage } from "./sdk-message.ts";
 import { ModelFailure, type ModelMessage, type ModelRequest } from "./stream-model.ts";
 
@@ -16,6 +16,8 @@ interface SubagentHost {
   ask: (request: ModelRequest) => Promise<ModelAnswer>;
   runTool: (call: ToolRequest) => Promise<ToolAnswer>;
   translate: (input: TranslatorInput) => void;
+  /** Absent in the foreground. */
+  background?: TaskHandle;
 }
 
 const agentInput = z.object({
@@ -23,14 +25,8 @@ const agentInput = z.object({
   prompt: z.string(),
   subagent_type: z.string().default("general-purpose"),
 });
-const toolUse = z.object({
-  type: z.literal("tool_use"),
-  id: z.string(),
-  name: z.string(),
-  input: z.record(z.string(), z.unknown()),
-});
 
-/** Runs the subagent of a call in the foreground, with the messages that Claude Code sends for it. Returns its report. */
+/** Runs the subagent of a call, with the messages that Claude Code sends for it. Returns its report. */
 export async function runSubagent({ id, input }: ToolRequest, host: SubagentHost): Promise<string> {
   const { setup, signal, translate } = host;
   const { description, prompt, subagent_type: type } = agentInput.parse(input);
@@ -39,13 +35,17 @@ export async function runSubagent({ id, input }: ToolRequest, host: SubagentHost
     const names = setup.subagents.map(({ name }) => name).join(", ");
     throw new Error(`Agent type '${type}' not found. Available agents: ${names}`);
   }
-  const task = { task_id: `agent${randomUUID().slice(0, 8)}`, tool_use_id: id };
+  const { background } = host;
+  const task = { task_id: background?.id ?? newTaskId(), tool_use_id: id };
   const tell = (message: { type: string } & Record<string, unknown>): void =>
     translate({ type: "message", message: sdkMessage(setup.id, message) });
   const tellOwn = (message: { type: string } & Record<string, unknown>): void =>
     tell({ ...message, parent_tool_use_id: id, agent_id: task.task_id, subagent_type: type });
-  const end = (status: string, summary: string): void =>
-    tell({ type: "system", subtype: "task_notification", ...task, status, summary });
+  const end = (status: string, summary: string): void => {
+    const tellEnd = (): void => tell({ type: "system", subtype: "task_notification", ...task, status, summary });
+    if (background) background.onEnd(tellEnd);
+    else tellEnd();
+  };
 
   tell({
     type: "system",
@@ -54,7 +54,7 @@ export async function runSubagent({ id, input }: ToolRequest, host: SubagentHost
     task_type: "local_agent",
     description,
     subagent_type: type,
-    is_backgrounded: false,
+    is_backgrounded: background !== undefined,
     prompt,
   });
   const messages: ModelMessage[] = [{ role: "user", content: [{ type: "text", text: prompt }] }];
@@ -70,7 +70,7 @@ export async function runSubagent({ id, input }: ToolRequest, host: SubagentHost
       }
       const message = { ...about, role: "assistant", usage, stop_reason: stopReason ?? "end_turn", content: [] };
       translate({ type: "transcript", line: { type: "assistant", message } });
-      const calls = content.flatMap((block) => toolUse.safeParse(block).data ?? []);
+      const calls = callsOf(content);
       if (calls.length === 0) {
         const report = content.flatMap(({ text }) => (typeof text === "string" ? [text] : [])).join("\n\n");
         end("completed", report);

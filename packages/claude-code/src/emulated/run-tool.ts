@@ -24,9 +24,17 @@ export interface ToolAnswer {
 /** Runs the subagent of an `Agent` call. Returns its report. */
 type RunSubagent = (call: ToolRequest, signal: AbortSignal) => Promise<string>;
 
+type StartTask = (call: ToolRequest, kind: "subagent" | "shell") => void;
+
 /** Runs Claude Code's built-in tools, or acts as if. `folder` is the session's. */
 export type RunBuiltinTool = (
-  call: ToolRequest & { folder: string; signal: AbortSignal; runSubagent: () => Promise<string> },
+  call: ToolRequest & {
+    folder: string;
+    signal: AbortSignal;
+    runSubagent: () => Promise<string>;
+    /** Starts a task that the call does not wait for. */
+    startTask: (kind: "subagent" | "shell") => void;
+  },
 ) => Promise<{ text: string; isError?: boolean; details?: unknown } | ToolAnswer>;
 
 /** The text of a denied call's result. Claude Code has its own text for tools that it does not have. */
@@ -50,6 +58,7 @@ export class ToolRunner {
   readonly #runBuiltin: RunBuiltinTool;
   readonly #describeDenial: DescribeDenial;
   readonly #runSubagent: RunSubagent;
+  readonly #startTask: StartTask;
 
   constructor(
     setup: ConversationSetup,
@@ -58,6 +67,7 @@ export class ToolRunner {
       names: ToolNames;
       runBuiltin: RunBuiltinTool;
       runSubagent: RunSubagent;
+      startTask: StartTask;
       describeDenial?: DescribeDenial | undefined;
     },
   ) {
@@ -66,6 +76,7 @@ export class ToolRunner {
     this.#names = parts.names;
     this.#runBuiltin = parts.runBuiltin;
     this.#runSubagent = parts.runSubagent;
+    this.#startTask = parts.startTask;
     this.#describeDenial = parts.describeDenial ?? ((_call, reason) => reason);
   }
 
@@ -99,7 +110,9 @@ export class ToolRunner {
           };
         case "builtin": {
           const runSubagent = () => this.#runSubagent(call, signal);
-          const running = this.#runBuiltin({ ...call, folder: this.#setup.folder, signal, runSubagent });
+          const startTask = (kind: "subagent" | "shell") => this.#startTask(call, kind);
+          const { folder } = this.#setup;
+          const running = this.#runBuiltin({ ...call, folder, signal, runSubagent, startTask });
           const result = await Promise.race([running, untilAborted(signal)]);
           if ("content" in result) return result;
           const { text, isError = false, details } = result;
@@ -150,6 +163,17 @@ export class ToolRunner {
     return { session_id, cwd, transcript_path: "", tool_name: name, tool_input: input, tool_use_id: id };
   }
 }
+
+const toolUse = z.object({
+  type: z.literal("tool_use"),
+  id: z.string(),
+  name: z.string(),
+  input: z.record(z.string(), z.unknown()),
+});
+
+/** The calls of an answer. */
+export const callsOf = (content: readonly ModelBlock[]): ToolRequest[] =>
+  content.flatMap((block) => toolUse.safeParse(block).data ?? []);
 
 /** An interrupt does not wait for a tool that ignores the signal. */
 const untilAborted = (signal: AbortSignal): Promise<never> =>

@@ -7,7 +7,7 @@ type Totals = Record<string, { inputTokens: number; outputTokens: number; costUS
 export class UsageTotals {
   readonly byModel: Totals = {};
 
-  count({ model, usage }: ModelAnswer): void {
+  count({ model, usage }: Pick<ModelAnswer, "model" | "usage">): void {
     const total = (this.byModel[model] ??= {
       inputTokens: 0,
       outputTokens: 0,

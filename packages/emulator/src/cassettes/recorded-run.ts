@@ -14,8 +14,12 @@ import {
   type ModelRequest,
   type Reply,
 } from "@tandem/rehearsal";
+import type { GradeOutcome } from "@tandem/sessions";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
+import { backgroundTaskOf } from "./background-task-of.ts";
+import { isRequest, RecordedOwnSteps } from "./recorded-own-steps.ts";
+import { RecordedVerdicts } from "./recorded-verdicts.ts";
 
 type ModelStep = CassetteStepOf<"model">;
 type Call = CassetteStepOf<"call">;
@@ -36,6 +40,8 @@ interface SentResult {
  * that came before it.
  */
 export class RecordedRun {
+  readonly ownSteps: RecordedOwnSteps;
+  readonly #verdicts: RecordedVerdicts;
   readonly #steps: readonly CassetteStep[];
   readonly #models: readonly ModelStep[];
   readonly #calls: ReadonlyMap<string, Call>;
@@ -43,13 +49,17 @@ export class RecordedRun {
   readonly #started = new Set<string>();
   /** The tool results of the requests so far, by thread. */
   readonly #requests = new Map<string | undefined, Map<string, SentResult>[]>();
+  /** Answers and results that wait for an input. */
+  #blocked = 0;
   #received = 0;
   #streamed = 0;
   #changed = Promise.withResolvers<void>();
 
   constructor(steps: readonly CassetteStep[]) {
     this.#steps = steps;
-    this.#models = steps.filter((step) => step.kind === "model");
+    this.#models = steps.filter(isRequest);
+    this.ownSteps = new RecordedOwnSteps(steps, () => this.requestsOf(undefined).length);
+    this.#verdicts = new RecordedVerdicts(steps, () => this.#notify());
     this.#calls = new Map(steps.flatMap((step) => (step.kind === "call" ? [[step.id, step]] : [])));
   }
 
@@ -67,6 +77,11 @@ export class RecordedRun {
   get hasAnswer(): boolean {
     const requests = [...this.#requests.values()].reduce((sum, each) => sum + each.length, 0);
     return requests < this.#models.length;
+  }
+
+  /** An answer or a result waits for an input. */
+  get isBlocked(): boolean {
+    return this.#blocked > 0;
   }
 
   hasCall(call: string): boolean {
@@ -100,9 +115,18 @@ export class RecordedRun {
     return this.#streamed;
   }
 
+  /** The recorded verdict on an outcome. */
+  readonly gradeOutcome: GradeOutcome = (task, control) => this.#verdicts.give(task, control);
+
+  get isGrading(): boolean {
+    return this.#verdicts.isGrading;
+  }
+
   /** A script of the rehearsal. More requests than recorded get no reply. */
   readonly script = async (request: ModelRequest): Promise<Reply | undefined> => {
     const thread = this.#threadOf(request);
+    const summary = thread === undefined && isSummaryRequest(request) ? this.ownSteps.summary() : undefined;
+    if (summary?.type === "message") return summaryOf(summary);
     const requests = this.#requests.get(thread) ?? [];
     const step = this.#models.filter((each) => each.thread === thread)[requests.length];
     const results = request.toolResults.map(({ toolUseId, text, isError }) => [toolUseId, { text, isError }] as const);
@@ -127,7 +151,13 @@ export class RecordedRun {
     );
   }
 
-  readonly runBuiltinTool: RunBuiltinTool = async ({ id, runSubagent }) => {
+  readonly runBuiltinTool: RunBuiltinTool = async ({ id, runSubagent, startTask }) => {
+    const call = this.#calls.get(id);
+    const task = call && backgroundTaskOf(call);
+    if (task) {
+      startTask(task);
+      return this.#resultOf(id);
+    }
     if (this.#models.some(({ thread }) => thread === id)) {
       this.#started.add(id);
       await runSubagent();
@@ -186,12 +216,14 @@ export class RecordedRun {
 
   /** Waits for the messages before a step. A message that steers a turn is logged late, so that its place says little. */
   #untilReceived(step: number): Promise<void> {
-    const messages = this.#steps.filter((each) => each.kind === "input" && each.step <= step && isMessage(each.event));
+    const messages = this.#steps.filter((each) => each.kind === "input" && each.step <= step && isPrompt(each.event));
     return this.#until(() => this.#received >= messages.length);
   }
 
   async #until(isTrue: () => boolean): Promise<void> {
+    this.#blocked += 1;
     while (!isTrue()) await this.#changed.promise;
+    this.#blocked -= 1;
   }
 
   #notify(): void {
@@ -201,6 +233,22 @@ export class RecordedRun {
 }
 
 const isMessage = ({ type }: CassetteInput): boolean => type === "user.message";
+
+/** The conversation gets a message because of it. */
+export const isPrompt = (event: CassetteInput): boolean =>
+  isMessage(event) ||
+  event.type === "user.define_outcome" ||
+  (event.type === "span.outcome_evaluation_end" &&
+    (event.result === "needs_revision" || event.result === "max_iterations_reached"));
+
+/** Claude Code asks for a summary of the conversation. */
+const isSummaryRequest = ({ lastUserText }: ModelRequest): boolean => lastUserText.startsWith("CRITICAL");
+
+const summaryOf = ({ usage, model }: { usage: Usage; model: string | null }): Reply => ({
+  type: "message",
+  content: [{ type: "text", text: "<summary>A summary that the recording does not have.</summary>" }],
+  options: { usage: usageOf(usage), ...(model !== null && { model }) },
+});
 
 const textBlock = z.object({ type: z.literal("text"), text: z.string() });
 const replyBlock = z.discriminatedUnion("type", [
@@ -231,19 +279,24 @@ function replyOf({ answer }: ModelStep, request: ModelRequest): Reply {
       return fail(status, answer.retried ? {} : { headers: { "x-should-retry": "false" } });
     }
     case "message": {
-      const { cache_write_5m_tokens: short, cache_write_1h_tokens: long, ...usage } = answer.usage;
-      const cache = { ephemeral_5m_input_tokens: short ?? 0, ephemeral_1h_input_tokens: long ?? 0 };
       return {
         type: "message",
         content: answer.content.map((block) => wireBlock(block, request)),
         options: {
-          usage: { ...usage, ...((short ?? long) !== undefined && { cache_creation: cache }) },
+          usage: usageOf(answer.usage),
           stopReason: stopReason.parse(answer.stop_reason),
           ...(answer.model !== null && { model: answer.model }),
         },
       };
     }
   }
+}
+
+type Usage = Extract<NonNullable<ModelStep["answer"]>, { type: "message" }>["usage"];
+
+function usageOf({ cache_write_5m_tokens: short, cache_write_1h_tokens: long, ...usage }: Usage) {
+  const cache = { ephemeral_5m_input_tokens: short ?? 0, ephemeral_1h_input_tokens: long ?? 0 };
+  return { ...usage, ...((short ?? long) !== undefined && { cache_creation: cache }) };
 }
 
 /** Statuses that lead to the error of a session. */

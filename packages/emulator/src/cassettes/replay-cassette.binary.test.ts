@@ -159,11 +159,11 @@ test("a session with parts that a replay cannot repeat is refused by name", asyn
   const session = await emulatedSession(emulator);
   await session.turn("Hello.");
   const cassette = await exported(emulator, session.id);
-  const compaction = { type: "other" as const, event: "tandem.compaction" };
-  const steps = cassette.steps.map((step) => (step.kind === "input" ? { ...step, event: compaction } : step));
+  const quotaWait = { type: "other" as const, event: "tandem.parked" };
+  const steps = cassette.steps.map((step) => (step.kind === "input" ? { ...step, event: quotaWait } : step));
   await expect(replayCassette({ ...cassette, steps })).rejects.toMatchObject({
     code: "cassette_not_replayable",
-    message: "A replay cannot repeat: a compaction.",
+    message: "A replay cannot repeat: a wait for a quota.",
   });
   await expect(replayCassette(cassette, { mode: "real_tools" })).rejects.toMatchObject({
     message:

@@ -12,6 +12,7 @@ import {
 } from "@tandem/protocol";
 import type { Script } from "@tandem/rehearsal";
 import { diffFolderBundles, diffHunks } from "@tandem/workspace";
+import { isRequest } from "./recorded-own-steps.ts";
 import { ReplayDriver } from "./replay-driver.ts";
 import { openReplayStage, type ReplayStage } from "./replay-stage.ts";
 import { whyNotReplayed } from "./why-not-replayed.ts";
@@ -56,7 +57,7 @@ export async function replayCassette(recorded: Cassette, options: ReplayOptions 
     run,
   });
   const edited =
-    recorded.events.length === 0 ? undefined : findDivergence(steps, stepsOf(recorded.events), { mode: "recorded" });
+    recorded.events.length === 0 ? undefined : findDivergence(steps, stepsOf(recorded.events), { mode: "same_run" });
   if (edited) return end(null, edited, "events");
   await using stage = await openReplayStage(recorded, mode, script);
   const driver = new ReplayDriver(stage, recorded, { mode, stallMs, pastDivergence, signal });
@@ -100,7 +101,7 @@ function withSentResults(steps: readonly CassetteStep[], { run, paths }: ReplayS
   const custom = new Set(steps.flatMap((step) => (step.kind === "call" && step.custom ? [step.id] : [])));
   const seen = new Map<string | undefined, number>();
   return steps.map((step) => {
-    if (step.kind !== "model") return step;
+    if (!isRequest(step)) return step;
     const request = seen.get(step.thread) ?? 0;
     seen.set(step.thread, request + 1);
     const results = run.requestsOf(step.thread)[request];

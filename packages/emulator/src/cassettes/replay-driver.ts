@@ -8,6 +8,7 @@ import {
   stepsOf,
   unmarkPaths,
   type Cassette,
+  type CassetteInput,
   type CassetteStep,
   type CassetteStepOf,
   type ClientEvent,
@@ -16,9 +17,18 @@ import {
   type ReplayMode,
 } from "@tandem/protocol";
 import { setTimeout as delay } from "node:timers/promises";
+import { isRequest } from "./recorded-own-steps.ts";
+import { isPrompt } from "./recorded-run.ts";
 import type { ReplayStage } from "./replay-stage.ts";
 
 type Input = CassetteStepOf<"input">;
+type Rewind = Extract<CassetteInput, { type: "tandem.rewound" }>;
+
+/** Events that give the agent a message. */
+const PROMPTS: ReadonlySet<string> = new Set(["user.message", "user.define_outcome", "span.outcome_evaluation_end"]);
+
+/** Without a process, nothing happens by itself: a run that waits for an input which is not due has diverged. */
+const BLOCKED_MS = 3_000;
 
 /** The name of the sender in the log of a replay. */
 const SENDER = "replay";
@@ -52,7 +62,9 @@ export class ReplayDriver {
     const { engine, session, paths } = this.#stage;
     const { mode, pastDivergence = false } = this.#options;
     using watching = this.#watch();
-    const inputs = unmarkPaths(this.#recorded, paths).filter((step) => step.kind === "input");
+    const inputs = unmarkPaths(this.#recorded, paths)
+      .filter((step) => step.kind === "input")
+      .filter(({ event }) => isSent(event));
     for (;;) {
       const changed = Promise.race([this.#changed.promise, this.#stage.run.changed]);
       const run = stepsOf(markPaths(this.#events, paths));
@@ -76,19 +88,22 @@ export class ReplayDriver {
         continue;
       }
       if (!pastDivergence && inputs.length === 0 && !findDivergence(this.#recorded, run, { mode })) return undefined;
-      const isStalled = await Promise.race([
-        changed,
-        delay(this.#options.stallMs, "stalled", { signal: watching.signal }),
-      ]);
+      const isStalled = await Promise.race([changed, stall(this.#stallMs(run), watching.signal)]);
       this.#options.signal?.throwIfAborted();
       if (isStalled === "stalled") return undefined;
     }
   }
 
+  #stallMs(run: readonly CassetteStep[]): number {
+    const { mode, stallMs } = this.#options;
+    const isBlocked = mode === "recorded" && (this.#isAtRest(run) || this.#stage.run.isBlocked);
+    return isBlocked ? Math.min(stallMs, BLOCKED_MS) : stallMs;
+  }
+
   /** Answers and results that wait for the input must not wait longer. */
   #leaveOut({ step, event }: Input): void {
     this.#stage.run.inputSent(step);
-    if (event.type === "user.message") this.#stage.run.messageReceived();
+    if (isPrompt(event)) this.#stage.run.messageReceived();
   }
 
   #watch(): Disposable & { signal: AbortSignal } {
@@ -132,10 +147,13 @@ export class ReplayDriver {
     const before = this.#recorded.slice(0, step - 1).filter((each) => each.thread === thread);
     const requests = recorded.requestsOf(thread).length;
     const count = (steps: readonly CassetteStep[], kind: CassetteStep["kind"]) =>
-      steps.filter((each) => each.kind === kind && !("waiting_for" in each && each.waiting_for)).length;
+      steps.filter(
+        (each) =>
+          each.kind === kind && !("waiting_for" in each && each.waiting_for) && !("unseen" in each && each.unseen),
+      ).length;
     if (during === undefined) return count(run, "idle") >= count(before, "idle");
     const models = count(before, "model");
-    const isAnswered = run.filter((each) => each.kind === "model" && each.answer !== null).length >= models;
+    const isAnswered = run.filter((each) => isRequest(each) && each.answer !== null).length >= models;
     const calls = new Map(run.flatMap((each) => (each.kind === "call" ? [[each.id, each]] : [])));
     const isAfter = after.every((id) => calls.get(id)?.result);
     switch (event.type) {
@@ -144,13 +162,23 @@ export class ReplayDriver {
       case "user.tool_confirmation":
       case "user.custom_tool_result":
         return this.#waitingCall(event.call) !== undefined && (isReal || isAfter);
+      case "user.tool_result":
+        return (
+          this.#waitingCall(event.call) !== undefined && this.#isConfirmed(event.call) === hasConfirmed(run, event.call)
+        );
       case "user.interrupt": {
         if (during === "answer") return requests >= models && recorded.streamed >= this.#textBefore(step);
+        if (this.#endsEvaluation(step)) return recorded.isGrading;
         const cut = this.#recorded.flatMap((each) =>
           each.kind === "call" &&
           each.step > step &&
           each.result?.interrupted &&
-          models === modelsBefore(this.#recorded, each.step)
+          each.thread === thread &&
+          models ===
+            count(
+              this.#recorded.slice(0, each.step).filter((other) => other.thread === thread),
+              "model",
+            )
             ? [each]
             : [],
         );
@@ -177,7 +205,26 @@ export class ReplayDriver {
   }
 
   #isConfirmed(call: string): boolean {
-    return this.#recorded.some((each) => each.kind === "input" && "call" in each.event && each.event.call === call);
+    return hasConfirmed(this.#recorded, call);
+  }
+
+  /** The interrupt came while a grader worked. */
+  #endsEvaluation(step: number): boolean {
+    const rest = this.#recorded.slice(step);
+    const next = rest.findIndex(({ kind }) => kind === "model" || kind === "idle");
+    return rest
+      .slice(0, next === -1 ? undefined : next)
+      .some(
+        (each) =>
+          each.kind === "input" &&
+          each.event.type === "span.outcome_evaluation_end" &&
+          each.event.result === "interrupted",
+      );
+  }
+
+  /** The id of the n-th prompt of the run. */
+  #promptId(number: number): string | undefined {
+    return this.#events.filter(({ event: { type } }) => PROMPTS.has(type))[number - 1]?.event.id;
   }
 
   /** The id of the event of a call that waits for an answer. */
@@ -190,6 +237,13 @@ export class ReplayDriver {
 
   #eventOf(call: string): string | undefined {
     return this.#events.findLast(({ event }) => "tandem" in event && callOf(event) === call)?.event.id;
+  }
+
+  /** Other programs' changes do not matter in a scratch folder. */
+  async #rewind(engine: ReplayStage["engine"], id: string, { scope, prompt }: Rewind): Promise<void> {
+    if (prompt === null) return void (await engine.history.undoRewind(id, { force: true }, SENDER));
+    const message = this.#promptId(prompt);
+    await engine.history.rewind(id, { scope, force: true, ...(message && { to_message_id: message }) }, SENDER);
   }
 
   /** Returns the reason if the engine refuses the input. */
@@ -214,6 +268,19 @@ export class ReplayDriver {
           await send({ ...result, custom_tool_use_id: this.#waitingCall(call) });
           return undefined;
         }
+        case "user.tool_result": {
+          const { call, ...result } = event;
+          await send({ ...result, tool_use_id: this.#waitingCall(call) });
+          return undefined;
+        }
+        case "user.define_outcome": {
+          const { grader, ...outcome } = event;
+          await send({ ...outcome, ...(grader && { tandem: { grader } }) });
+          return undefined;
+        }
+        case "tandem.rewound":
+          await this.#rewind(engine, id, event);
+          return undefined;
         case "session.updated": {
           const { metadata, tools } = event;
           const params = { ...(metadata && { metadata }), ...(tools && { agent: { tools } }) };
@@ -223,6 +290,9 @@ export class ReplayDriver {
         case "system.message":
         case "user.interrupt":
           await send(event);
+          return undefined;
+        case "span.outcome_evaluation_end":
+        case "tandem.compaction":
           return undefined;
         case "other":
           return `A replay has no ${event.event}.`;
@@ -234,8 +304,23 @@ export class ReplayDriver {
   }
 }
 
-const modelsBefore = (steps: readonly CassetteStep[], step: number): number =>
-  steps.filter((each) => each.kind === "model" && each.step < step).length;
+/** In slices: a process that got no time from the machine has not been idle. */
+async function stall(ms: number, signal: AbortSignal): Promise<"stalled"> {
+  for (let slice = 0; slice < SLICES; slice += 1) await delay(ms / SLICES, undefined, { signal });
+  return "stalled";
+}
+
+const SLICES = 10;
+
+const NOT_SENT: ReadonlySet<string> = new Set(["span.outcome_evaluation_end", "tandem.compaction"]);
+
+/** Graders and Claude Code give the others. */
+const isSent = ({ type }: CassetteInput): boolean => !NOT_SENT.has(type);
+
+const hasConfirmed = (steps: readonly CassetteStep[], call: string): boolean =>
+  steps.some(
+    (step) => step.kind === "input" && step.event.type === "user.tool_confirmation" && step.event.call === call,
+  );
 
 function callOf(event: LoggedEvent["event"]): string | undefined {
   switch (event.type) {

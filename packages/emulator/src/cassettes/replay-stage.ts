@@ -20,7 +20,7 @@ import { openStore } from "@tandem/storage";
 import { restoreFolderBundle } from "@tandem/workspace";
 import { z } from "zod";
 import { builtinTools } from "../builtin-tools.ts";
-import { engineSettings, KEY } from "../engine-settings.ts";
+import { CHECKPOINTS, engineSettings, KEY } from "../engine-settings.ts";
 import { startRecordedMcpServer } from "./recorded-mcp-server.ts";
 import { RecordedRun } from "./recorded-run.ts";
 
@@ -54,6 +54,7 @@ export async function openReplayStage(recorded: Cassette, mode: ReplayMode, scri
     runBuiltinTool: (call) => (script && !run.hasCall(call.id) ? emulate(call) : run.runBuiltinTool(call)),
     describeDenial: run.describeDenial,
     sleep: async () => undefined,
+    ownSteps: run.ownSteps,
   });
   const claudeCode = mode === "real_tools";
   const open = claudeCode ? openConversation : emulated;
@@ -85,6 +86,8 @@ export async function openReplayStage(recorded: Cassette, mode: ReplayMode, scri
     // Without a process, a session that bypasses permissions can do no harm, also for root.
     ...(!claudeCode && { hostVariables: { ...settings.hostVariables, IS_SANDBOX: "1" } }),
     recovery: "stop",
+    gradeOutcome: run.gradeOutcome,
+    ...(!claudeCode && rewindsFiles(cassette) && { checkpoints: CHECKPOINTS }),
     // A recorded call may wait for an input of a person.
     mcpTimeout: MCP_TIMEOUT_MS,
     hostServers: async () => hostServers(run, header),
@@ -151,14 +154,14 @@ function hostServers(run: RecordedRun, { agent }: Cassette["header"]): HostServe
 const GRANTS: ReadonlySet<string> = new Set(["rule", "mode", "grant"]);
 const inputObject = z.record(z.string(), z.unknown());
 
-async function createSession(engine: Engine, { header }: Cassette, servers: McpServer[]): Promise<Session> {
+async function createSession(engine: Engine, { header, steps }: Cassette, servers: McpServer[]): Promise<Session> {
   const { name, description, model, system, tools } = header.agent;
   const multiagent = await createRoster(engine, header.agent, servers);
   const own = { name, description, model, system, tools, mcp_servers: servers };
   const agent = await engine.agents.create({ ...own, ...(multiagent && { multiagent }) });
   const session = await engine.sessions.create({
     agent: agent.id,
-    environment_id: "env_local",
+    environment_id: isSelfHosted(steps) ? await createEnvironment(engine) : "env_local",
     metadata: { ...header.settings, [SESSION_METADATA.permissionMode]: header.permission_mode },
     ...(header.budget && { budget: header.budget }),
   });
@@ -167,6 +170,20 @@ async function createSession(engine: Engine, { header }: Cassette, servers: McpS
     if (scope !== "project") await engine.rules.add(rule, { scope, of: owners[scope], by: source });
   }
   return session;
+}
+
+/** Recorded tools change no files, but a rewind of files needs checkpoints. */
+const rewindsFiles = ({ steps }: Cassette): boolean =>
+  steps.some(
+    (step) => step.kind === "input" && step.event.type === "tandem.rewound" && step.event.scope !== "conversation",
+  );
+
+const isSelfHosted = (steps: Cassette["steps"]): boolean =>
+  steps.some((step) => step.kind === "input" && step.event.type === "user.tool_result");
+
+async function createEnvironment(engine: Engine): Promise<string> {
+  const { id } = await engine.environments.create({ name: "replay", config: { type: "self_hosted" } });
+  return id;
 }
 
 /** The agents that the session's agent may call. */

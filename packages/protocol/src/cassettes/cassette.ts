@@ -2,6 +2,7 @@ import { z } from "zod";
 import { sessionAgent } from "../api/agents.ts";
 import { loggedEvent } from "../api/sessions/session-log.ts";
 import { rule } from "../config/rule.ts";
+import { programGrader } from "../events/define-outcome.ts";
 import { budget } from "../events/usage-snapshot.ts";
 import { PERMISSION_MODES, RULE_SCOPES } from "../words.ts";
 
@@ -81,6 +82,36 @@ const inputEvent = z.discriminatedUnion("type", [
     content: z.array(block),
     is_error: z.boolean(),
   }),
+  /** A worker of a self-hosted environment ran the call. */
+  z.object({ type: z.literal("user.tool_result"), call: z.string(), content: z.array(block), is_error: z.boolean() }),
+  z.object({
+    type: z.literal("user.define_outcome"),
+    description: z.string(),
+    rubric: z.object({ type: z.literal("text"), content: z.string() }),
+    max_iterations: z.int().nullable(),
+    grader: programGrader.optional(),
+  }),
+  /** A grader's verdict. A replay gives it in the grader's place. */
+  z.object({
+    type: z.literal("span.outcome_evaluation_end"),
+    iteration: z.int(),
+    result: z.enum(["satisfied", "needs_revision", "max_iterations_reached", "failed", "interrupted"]),
+    explanation: z.string(),
+    requests: z.array(z.object({ model: z.string().nullable(), usage: tokens })),
+  }),
+  z.object({
+    type: z.literal("tandem.rewound"),
+    scope: z.enum(["files", "conversation", "both"]),
+    /** The number of the prompt in the log that the session now continues before; null if a rewind was undone. */
+    prompt: z.int().nullable(),
+  }),
+  /** Claude Code replaced the conversation by its summary. A replay does so at the same place. */
+  z.object({
+    type: z.literal("tandem.compaction"),
+    trigger: z.enum(["manual", "auto"]),
+    tokens_before: z.int(),
+    tokens_after: z.int().optional(),
+  }),
   z.object({
     type: z.literal("session.updated"),
     metadata: z.record(z.string(), z.string()).optional(),
@@ -113,6 +144,8 @@ const modelStep = z.object({
   ...place,
   /** The messages and tool results that the request has and the previous one had not. */
   added: z.array(added),
+  /** Claude Code made the request by itself, for example for a summary. The log has only its tokens. */
+  unseen: z.literal(true).optional(),
   /** Null if the log ends before the answer does. */
   answer: z
     .discriminatedUnion("type", [

@@ -1,5 +1,5 @@
 import type { CassetteStep } from "./cassette.ts";
-import { normaliseSteps, type NormalStep, type ReplayMode } from "./normalise-steps.ts";
+import { normaliseSteps, type NormalStep, type StepComparison } from "./normalise-steps.ts";
 
 /** The first step in which a run differs from the recorded one. A side is null if it has no such step. */
 export interface Divergence {
@@ -11,7 +11,7 @@ export interface Divergence {
 }
 
 interface Comparison {
-  mode: ReplayMode;
+  mode: StepComparison;
   /** The run has not ended: compare what it did so far. */
   isRunning?: boolean;
 }

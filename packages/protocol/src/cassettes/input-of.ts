@@ -44,12 +44,23 @@ export function inputOf(event: SessionEvent, callOf: (eventId: string) => string
       if (!metadata && !agent) return undefined;
       return { type: event.type, ...(metadata && { metadata }), ...(agent && { tools: agent.tools }) };
     }
-    case "user.tool_result":
-    case "user.define_outcome":
+    case "user.tool_result": {
+      if (event.tandem?.interrupted) return undefined;
+      const { content = [], is_error: failed } = event;
+      return { type: event.type, call: callOf(event.tool_use_id), content, is_error: failed ?? false };
+    }
+    case "user.define_outcome": {
+      const { description, rubric, max_iterations, tandem } = event;
+      if (rubric.type === "file") return { type: "other", event: event.type };
+      const grader = tandem?.grader;
+      return { type: event.type, description, rubric, max_iterations, ...(grader && { grader }) };
+    }
+    case "tandem.compaction": {
+      const { type, trigger, tokens_before, tokens_after } = event;
+      return { type, trigger, tokens_before, ...(tokens_after !== undefined && { tokens_after }) };
+    }
     case "tandem.shell":
-    case "tandem.rewound":
     case "tandem.file":
-    case "tandem.compaction":
     case "tandem.parked":
     case "tandem.recovered":
     case "tandem.forked":

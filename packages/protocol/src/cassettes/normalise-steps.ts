@@ -3,6 +3,9 @@ import type { CassetteBlock, CassetteStep } from "./cassette.ts";
 /** `recorded`: recorded model and tools, without a process. `real_tools`: recorded model, real Claude Code and tools. */
 export type ReplayMode = "recorded" | "real_tools";
 
+/** `same_run`: the steps of a cassette and those of its own events, whose inputs have the same places. */
+export type StepComparison = ReplayMode | "same_run";
+
 /** A step as runs are compared by it. */
 export type NormalStep = { kind: CassetteStep["kind"] } & Record<string, unknown>;
 
@@ -22,6 +25,7 @@ const LEFT_OUT: Readonly<Record<CassetteStep["kind"], readonly (readonly [field:
   input: [
     ["during", "an approval may be asked for before or after the end of the answer"],
     ["after", "depends on which parallel call ended first"],
+    ["event.tokens_after", "an estimate of Claude Code"],
   ],
   model: [["answer.usd", "prices belong to the version of Tandem; token counts are compared"]],
   call: [["verdict.why", "the sentence belongs to the version of Tandem; the permission is compared"]],
@@ -54,14 +58,15 @@ export const TEXT_RULES: readonly { name: string; pattern: RegExp; mark: string 
   { name: "temporary path", pattern: /(?<![\w/>])\/(?:tmp|var\/folders)\/[^\s"'`:,;)\]}]+/g, mark: "<temporary-path>" },
 ];
 
-export function normaliseSteps(steps: readonly CassetteStep[], mode: ReplayMode): NormalStep[] {
+export function normaliseSteps(steps: readonly CassetteStep[], mode: StepComparison): NormalStep[] {
   return steps.map((step) => normaliseStep(step, mode));
 }
 
-function normaliseStep(given: CassetteStep, mode: ReplayMode): NormalStep {
+function normaliseStep(given: CassetteStep, mode: StepComparison): NormalStep {
   const { step: _step, seq: _seq, ...rest } = mode === "real_tools" ? maskResults(given) : given;
   let normal: NormalStep = rest;
-  for (const [path] of LEFT_OUT[given.kind]) normal = without(normal, path.split("."));
+  const leftOut = mode === "same_run" && given.kind === "input" ? [] : LEFT_OUT[given.kind];
+  for (const [path] of leftOut) normal = without(normal, path.split("."));
   return normal;
 }
 

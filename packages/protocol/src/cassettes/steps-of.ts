@@ -6,6 +6,7 @@ import { resultChecksum } from "./result-checksum.ts";
 type Step = CassetteStep extends infer S ? (S extends CassetteStep ? Omit<S, "step"> : never) : never;
 type Call = CassetteStepOf<"call">;
 type InputStep = Omit<CassetteStepOf<"input">, "step">;
+type ResultEvent = EventOf<"agent.tool_result" | "agent.mcp_tool_result" | "user.tool_result">;
 type UseEvent = EventOf<"agent.tool_use" | "agent.mcp_tool_use" | "agent.custom_tool_use">;
 
 /**
@@ -29,10 +30,16 @@ interface Round {
   isInterrupted: boolean;
 }
 
+/** The place of a subagent's steps: after the calls of the answer that started it. */
+interface ThreadPlace {
+  kind: "thread";
+  of: ThreadState;
+}
+
 interface ThreadState {
   /** The call that started it; a number if no call did. Undefined on the primary thread. */
   name: string | undefined;
-  steps: Step[];
+  steps: (Step | ThreadPlace)[];
   round: Round | undefined;
   /** What the next request adds. */
   added: CassetteAdded[];
@@ -45,17 +52,22 @@ class StepReader {
   readonly #rounds = new Map<string, Round>();
   /** Calls by the ids of their events. */
   readonly #calls = new Map<string, Omit<Call, "step">>();
+  /** The ids of events that were prompts, in order. */
+  readonly #prompts: string[] = [];
+  #graderRequests: Verdict["requests"] = [];
   #usd = 0;
   #waiting: { seq: number; calls: string[] } | undefined;
   #error: { type: string; message: string } | undefined;
 
   read({ seq, thread: id, event }: LoggedEvent): void {
     const thread = this.#threadOf(id);
+    if (PROMPTS.has(event.type)) this.#prompts.push(event.id);
     const input = inputOf(event, (use) => this.#calls.get(use)?.id ?? use);
     if (input) return this.#input(thread, seq, input);
     switch (event.type) {
       case "span.model_request_start":
-        return this.#startRequest(thread, seq, event.id);
+        // Only requests that Claude Code did not stream have a model here, on the primary thread.
+        return this.#startRequest(thread, seq, event.id, id === null && event.tandem?.model !== undefined);
       case "span.model_request_end":
         return this.#endRequest(event);
       case "agent.thread_message_sent":
@@ -81,6 +93,25 @@ class StepReader {
         return this.#result(thread, event.tool_use_id, event);
       case "agent.mcp_tool_result":
         return this.#result(thread, event.mcp_tool_use_id, event);
+      case "user.tool_result":
+        return this.#result(thread, event.tool_use_id, event);
+      case "tandem.grader_request":
+        this.#usd += event.tandem.usd ?? 0;
+        this.#graderRequests.push({ model: event.tandem.model ?? null, usage: tokensOf(event.model_usage) });
+        return;
+      case "span.outcome_evaluation_end": {
+        const { type, iteration, result, explanation } = event;
+        const requests = this.#graderRequests;
+        this.#graderRequests = [];
+        return this.#input(thread, seq, { type, iteration, result, explanation, requests });
+      }
+      case "tandem.rewound": {
+        const { type, scope, to_message_id: message } = event;
+        // The conversation forgets them.
+        if (scope !== "files") thread.added = [];
+        const prompt = message === null ? null : this.#prompts.findIndex((each) => each === message) + 1;
+        return this.#input(thread, seq, { type, scope, prompt });
+      }
       case "tandem.approval_resolved": {
         const call = this.#calls.get(event.event_id);
         const { outcome, scope, edited } = event;
@@ -107,13 +138,10 @@ class StepReader {
   }
 
   end(): Step[] {
-    const { steps } = this.#primary;
-    this.#flush(this.#primary);
+    for (const thread of this.#threads.values()) this.#flush(thread);
+    const steps = this.#collect(this.#primary);
     // Threads that no call of a known thread started.
-    for (const thread of this.#threads.values()) {
-      this.#flush(thread);
-      if (thread !== this.#primary) steps.push(...thread.steps.splice(0));
-    }
+    for (const thread of this.#threads.values()) steps.push(...this.#collect(thread));
     const { seq, calls = [] } = this.#waiting ?? {};
     if (seq !== undefined) {
       steps.push({
@@ -125,6 +153,11 @@ class StepReader {
       });
     }
     return steps;
+  }
+
+  /** Takes the steps of a thread and its subagents. */
+  #collect({ steps }: ThreadState): Step[] {
+    return steps.splice(0).flatMap((step) => (step.kind === "thread" ? this.#collect(step.of) : [step]));
   }
 
   #threadOf(id: string | null): ThreadState {
@@ -161,22 +194,23 @@ class StepReader {
     }
     if (event.type === "user.message") thread.added.push({ type: "message", content: event.content });
     if (event.type === "system.message") thread.added.push({ type: "system", content: event.content });
-    if (event.type === "user.custom_tool_result") {
+    if (event.type === "tandem.compaction" && !round) thread.added = [];
+    if (event.type === "user.custom_tool_result" || event.type === "user.tool_result") {
       const call = [...this.#calls.values()].findLast(({ id }) => id === event.call);
       if (call) close(thread, call, { content: event.content, is_error: event.is_error });
     }
     if (event.type !== "user.interrupt") this.#waiting = undefined;
   }
 
-  #startRequest(thread: ThreadState, seq: number, id: string): void {
+  #startRequest(thread: ThreadState, seq: number, id: string, isUnseen: boolean): void {
     const order = thread.round?.calls.map(({ id }) => id) ?? [];
     this.#flush(thread);
     const results = thread.added.flatMap((entry) => (entry.type === "tool_result" ? [entry] : []));
     results.sort((a, b) => order.indexOf(a.call) - order.indexOf(b.call));
-    const added = [...results, ...thread.added.filter(({ type }) => type !== "tool_result")];
-    thread.added = [];
+    const added = isUnseen ? [] : [...results, ...thread.added.filter(({ type }) => type !== "tool_result")];
+    if (!isUnseen) thread.added = [];
     thread.round = {
-      model: { kind: "model", ...named(thread), seq, added, answer: null },
+      model: { kind: "model", ...named(thread), seq, added, ...(isUnseen && { unseen: true as const }), answer: null },
       inputs: [],
       calls: [],
       blocks: [],
@@ -240,7 +274,7 @@ class StepReader {
     thread.round.blocks.push({ type: "tool_use", id, name, ...server, input });
   }
 
-  #result(thread: ThreadState, use: string, event: EventOf<"agent.tool_result" | "agent.mcp_tool_result">): void {
+  #result(thread: ThreadState, use: string, event: ResultEvent): void {
     const call = this.#calls.get(use);
     const interrupted = event.tandem?.interrupted;
     const content: CassetteBlock[] = [...(event.content ?? [])];
@@ -279,12 +313,15 @@ class StepReader {
     const [answers, others] = [round.inputs.filter(isAnswer), round.inputs.filter((input) => !isAnswer(input))];
     answers.sort((a, b) => order.indexOf(a.event.call) - order.indexOf(b.event.call));
     thread.steps.push(round.model, ...answers, ...others, ...round.calls);
-    for (const child of order.flatMap((id) => [...this.#threads.values()].filter(({ name }) => name === id))) {
-      this.#flush(child);
-      thread.steps.push(...child.steps.splice(0));
-    }
+    const children = order.flatMap((id) => [...this.#threads.values()].filter(({ name }) => name === id));
+    thread.steps.push(...children.map((of) => ({ kind: "thread" as const, of })));
   }
 }
+
+type Verdict = Extract<CassetteInput, { type: "span.outcome_evaluation_end" }>;
+
+/** Events that give the agent a message. */
+const PROMPTS: ReadonlySet<string> = new Set(["user.message", "user.define_outcome", "span.outcome_evaluation_end"]);
 
 type Answer = InputStep & { event: Extract<CassetteInput, { call: string }> };
 
