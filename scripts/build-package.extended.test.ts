@@ -109,6 +109,17 @@ test("the installed command prints its version", async () => {
   expect(await run(process.execPath, [tandem, "--version"], project)).toBe(`${version}\n`);
 });
 
+test("an edited tandem.yaml counts for the next command, although a parsed one is cached", async () => {
+  await using machine = await scratchMachine();
+  const read = async () => (await machine.runProcess(["config", "get", "sessions.idle"], { tandem })).stdout.trim();
+  for (const idle of ["7m", "7m", "9m"]) {
+    await writeFile(join(machine.project, "tandem.yaml"), `sessions: { idle: ${idle} }\n`);
+    expect(await read()).toBe(idle);
+  }
+  const cached = await readdir(join(machine.variables.TANDEM_HOME, "cache"));
+  expect(cached.filter((name) => name.endsWith("tandem.yaml.json"))).toHaveLength(1);
+});
+
 test("a strict TypeScript program uses the installed libraries", async () => {
   const strict = {
     strict: true,

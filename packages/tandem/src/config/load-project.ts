@@ -1,7 +1,9 @@
 import { TandemError } from "@tandem/protocol";
 import { readFile } from "node:fs/promises";
+import { cachedConfig } from "./cached-config.ts";
 import type { ProjectLocation } from "./find-project.ts";
-import { parseConfig, type ParsedConfig } from "./parse-config.ts";
+import type { ParsedConfig } from "./parse-config.ts";
+import type { Variables } from "./tandem-home.ts";
 
 export type Project = ProjectLocation & ParsedConfig;
 
@@ -13,9 +15,17 @@ const REASONS: Record<string, { reason: string; fix: string }> = {
 };
 
 /** Reads and validates a project's `tandem.yaml`. */
-export async function loadProject(place: ProjectLocation): Promise<Project> {
-  return { ...place, ...parseConfig(await readConfigFile(place), place.displayPath) };
+export async function loadProject(env: Variables, place: ProjectLocation): Promise<Project> {
+  return withConfig(env, place, await readConfigFile(place));
 }
+
+/** The project without its file. */
+export const defaultProject = (env: Variables, place: ProjectLocation): Promise<Project> => withConfig(env, place, "");
+
+const withConfig = async (env: Variables, place: ProjectLocation, source: string): Promise<Project> => ({
+  ...place,
+  ...(await cachedConfig(env, { ...place, source })),
+});
 
 export async function readConfigFile({ file, displayPath }: ProjectLocation): Promise<string> {
   try {

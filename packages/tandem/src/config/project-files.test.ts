@@ -30,7 +30,7 @@ describe("finding the project", () => {
   ])("a config that is %s is one clear error", async (_, make, code) => {
     await using folder = await testFolder();
     await make(folder.join("tandem.yaml"));
-    const error = loadProject(findProject(folder.path, ".")!);
+    const error = loadProject({}, findProject(folder.path, ".")!);
     await expect(error).rejects.toMatchObject({ code, message: expect.stringContaining("tandem.yaml"), fix: /\S/ });
   });
 });

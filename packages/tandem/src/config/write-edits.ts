@@ -3,15 +3,15 @@ import type { Host } from "./host.ts";
 import { checkEdited } from "./check-edited.ts";
 import { type Edit, editConfig } from "./edit-config.ts";
 import { findProject, projectAt } from "./find-project.ts";
-import { loadProject, type Project, readConfigFile } from "./load-project.ts";
-import { parseConfig, type ParsedConfig } from "./parse-config.ts";
+import { defaultProject, loadProject, type Project, readConfigFile } from "./load-project.ts";
+import type { ParsedConfig } from "./parse-config.ts";
 import { trustFolder, untrustedSettings } from "./trust.ts";
 import { writeFileAtomically } from "./write-file-atomically.ts";
 
 /** Opens the project. Without a tandem.yaml, uses this folder. */
 export async function openProjectToEdit(host: Host): Promise<Project> {
   const place = findProject(host.cwd, host.project) ?? projectAt(host.cwd, host.cwd);
-  return existsSync(place.file) ? loadProject(place) : { ...place, ...parseConfig("", place.displayPath) };
+  return existsSync(place.file) ? loadProject(host.env, place) : defaultProject(host.env, place);
 }
 
 /** Applies edits to the project's tandem.yaml without writing it. Throws if the result would be invalid. */

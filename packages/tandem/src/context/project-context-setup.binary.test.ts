@@ -21,7 +21,7 @@ async function openStage() {
   const database = new DatabaseSync(folder.join("shop/shop.db"));
   database.exec("create table customers (id integer primary key); create view buyers as select id from customers");
   database.close();
-  const live = await loadProject(projectAt(folder.join("shop"), folder.path));
+  const live = await loadProject({ TANDEM_HOME: folder.path }, projectAt(folder.join("shop"), folder.path));
   await trustFolder(env, live.folder, live.settings);
   const host: Host = { env, version: "1.2.3", cwd: live.folder, signal, project: live.folder };
   let added = 0;

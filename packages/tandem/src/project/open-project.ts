@@ -2,17 +2,16 @@ import { TandemError } from "@tandem/protocol";
 import { existsSync } from "node:fs";
 import { withClaudePath } from "./find-claude-code.ts";
 import { findProject, projectAt } from "../config/find-project.ts";
-import { loadProject, type Project } from "../config/load-project.ts";
-import { parseConfig } from "../config/parse-config.ts";
+import { defaultProject, loadProject, type Project } from "../config/load-project.ts";
 import type { Host } from "../config/host.ts";
 
 /** Opens the project, else this folder with default settings, which is enough for sessions. */
 export async function openProjectOrDefaults(host: Host): Promise<Project> {
   const place = findProject(host.cwd, host.project);
   const hasFile = place && (host.project === undefined || existsSync(place.file));
-  if (hasFile) return withClaudePath(await loadProject(place), host);
+  if (hasFile) return withClaudePath(await loadProject(host.env, place), host);
   const here = place ?? projectAt(host.cwd, host.cwd);
-  return withClaudePath({ ...here, ...parseConfig("", here.displayPath) }, host);
+  return withClaudePath(await defaultProject(host.env, here), host);
 }
 
 /** Opens the project for single calls. */
@@ -35,5 +34,5 @@ export async function openProject(host: Host): Promise<Project> {
       fix: "Run `tandem setup` here, or name a project with --project.",
     });
   }
-  return withClaudePath(await loadProject(place), host);
+  return withClaudePath(await loadProject(host.env, place), host);
 }

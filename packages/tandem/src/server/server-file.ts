@@ -1,32 +1,53 @@
 import { rm, stat, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { z } from "zod";
 import { tandemHome, type Variables } from "../config/tandem-home.ts";
 import { writeFileAtomically } from "../config/write-file-atomically.ts";
 import { processStart } from "./process-start.ts";
 
-const serverFile = z.object({
-  version: z.literal(1),
-  url: z.string(),
-  pid: z.int().positive(),
+export interface ServerInfo {
+  version: 1;
+  url: string;
+  pid: number;
   /** Detects a reused pid, so that a token is not sent to another program. */
-  process_start: z.string(),
-  started_at: z.string(),
-  token_file: z.string(),
+  process_start: string;
+  started_at: string;
+  token_file: string;
   /** The server's TLS certificate, pinned by local clients. */
-  certificate: z.string().optional(),
+  certificate?: string | undefined;
   /** The database, as the store describes it. */
-  database: z.string(),
+  database: string;
   /** The address for opencode's clients, if they are served. */
-  opencode_url: z.string().optional(),
+  opencode_url?: string | undefined;
   /** Folders that its sessions may use, with their subfolders. */
-  roots: z.array(z.string()),
+  roots: string[];
   /** The payer of its sessions. */
-  payer: z.string(),
+  payer: string;
   /** Whether a scripted model answers. */
-  demo: z.boolean(),
-});
-export type ServerInfo = z.output<typeof serverFile>;
+  demo: boolean;
+}
+
+const TYPES = {
+  url: "string",
+  pid: "number",
+  process_start: "string",
+  started_at: "string",
+  token_file: "string",
+  database: "string",
+  payer: "string",
+  demo: "boolean",
+} as const;
+
+/** Without zod: most commands beside a server need it for nothing else, and it takes longer than all of their own work. */
+function isServerInfo(value: unknown): value is ServerInfo {
+  const info = value as Partial<Record<keyof ServerInfo, unknown>> | null;
+  return (
+    info?.version === 1 &&
+    Object.entries(TYPES).every(([name, type]) => typeof info[name as keyof typeof TYPES] === type) &&
+    [info.certificate, info.opencode_url].every((text) => text === undefined || typeof text === "string") &&
+    Array.isArray(info.roots) &&
+    info.roots.every((root) => typeof root === "string")
+  );
+}
 
 const pathOf = (env: Variables): string => join(tandemHome(env), "server.json");
 
@@ -64,9 +85,10 @@ async function readServerFile(env: Variables): Promise<ServerInfo | undefined> {
   try {
     // A user who can write this file could redirect our token.
     if (process.platform !== "win32" && ((await stat(file)).mode & 0o022) !== 0) return undefined;
-    return serverFile.parse(JSON.parse(await readFile(file, "utf8")));
+    const info: unknown = JSON.parse(await readFile(file, "utf8"));
+    // Another version may have written it.
+    return isServerInfo(info) ? info : undefined;
   } catch {
-    // Missing, or written by another version and unusable.
     return undefined;
   }
 }

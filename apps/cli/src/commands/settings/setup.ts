@@ -82,7 +82,7 @@ export async function setup(invocation: Invocation, options: SetupOptions): Prom
   const clients = mcp === undefined ? undefined : readMcpClients(mcp);
   // With only `--mcp` in an existing project, ask nothing else.
   if (clients && existsSync(place.file) && Object.values(pick(flags)).every((choice) => choice === undefined)) {
-    return registerOnly(invocation, await loadProject(place), clients, { dryRun, remove });
+    return registerOnly(invocation, await loadProject(invocation.env, place), clients, { dryRun, remove });
   }
   if (dryRun || remove) {
     throw new TandemError("usage", "--dry-run and --remove need --mcp alone, in a project that is set up.", {
