@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { expect, inject, test } from "vitest";
 import { runCrashTest, type CrashTestOptions } from "./run-crash-test.ts";
 import { commandSystem } from "./system/command-system.ts";
 
@@ -11,7 +11,7 @@ const kills = { only: ["kill"], faults: 12 };
 const FLAWS: [flaw: string, invariant: string, options: Partial<CrashTestOptions>][] = [
   ["double_message", "message-once", { ...calm, work: ["talk"] }],
   ["memory_only", "acknowledged-kept", { ...kills, work: ["talk"] }],
-  ["drop_session", "acknowledged-kept", { ...kills, faults: 3, work: ["talk"] }],
+  ["drop_session", "acknowledged-kept", { ...kills, faults: 6, work: ["talk"] }],
   ["forget_event", "completed-has-answer", { ...calm, work: ["talk"] }],
   ["change_event", "log-append-only", { ...calm, work: ["talk"] }],
   ["skip_in_stream", "stream-matches-log", { ...calm, faults: 12, work: ["talk"] }],
@@ -39,7 +39,7 @@ test.concurrent.each(FLAWS)("a server that would %s is found: %s", async (flaw, 
     name: flaw,
     faults: 4,
     seed: 3,
-    patienceMs: 3_000,
+    patienceMs: 3_000 * inject("slowness"),
     signal: new AbortController().signal,
     createSystem: commandSystem({
       command: [process.execPath, SERVER],

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { expect, inject, test } from "vitest";
 import { allProcesses, isMarked } from "./observer/process-table.ts";
 import { runCrashTest, type CrashTestOptions } from "./run-crash-test.ts";
 import { commandSystem } from "./system/command-system.ts";
@@ -31,7 +31,7 @@ const FLAWS: [flaw: string, invariant: string, options?: Partial<CrashTestOption
 ];
 
 test.concurrent.each(FLAWS)("a server that would %s is found: %s", async (flaw, invariant, options) => {
-  const { violations } = await testServer(flaw, { patienceMs: 2_500, ...options });
+  const { violations } = await testServer(flaw, { patienceMs: 2_500 * inject("slowness"), ...options });
   expect(new Set(violations.map((violation) => violation.invariant))).toContain(invariant);
 });
 

@@ -1,7 +1,7 @@
 // A small server of the API for the tests of the crash test: honest by default, broken in one way with FLAW. Its state is a
 // journal of JSON lines. It runs as a program of its own.
 import { spawn } from "node:child_process";
-import { appendFileSync, existsSync, readFileSync, statSync, truncateSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
@@ -21,13 +21,25 @@ interface Session {
   isInterrupted: boolean;
 }
 
+/** How long a message is in memory only. Long enough for a kill on a busy machine. */
+const MEMORY_MS = 1_500;
+
 const flaw = process.env["FLAW"] ?? "";
 const journal = join(process.env["CRASH_TEST_STATE"] ?? ".", "journal.jsonl");
 const agents = new Map<string, Json>();
 const sessions = new Map<string, Session>();
-let count = 0;
-/** A flaw shows at every third occasion, so that the calm round has a chance to pass. */
-const now = (name: string): boolean => flaw === name && (count += 1) % 3 === 0;
+const counter = join(process.env["CRASH_TEST_STATE"] ?? ".", "occasions");
+let count = existsSync(counter) ? Number(readFileSync(counter, "utf8")) : 0;
+/**
+ * A flaw shows at every third occasion, so that the calm round has a chance to pass. Restarts do not begin anew: between two
+ * kills there may be fewer than three.
+ */
+function now(name: string): boolean {
+  if (flaw !== name) return false;
+  count += 1;
+  writeFileSync(counter, String(count));
+  return count % 3 === 0;
+}
 
 /** A full disk leaves half a line, which is taken back. The caller fails. */
 function keep(line: Json): void {
@@ -101,7 +113,7 @@ function recover(session: Session): void {
   const isTaken = session.events.at(-1)?.["type"] === "user.message";
   const isIdle = !last || (last["type"] === "session.status_idle" && reason !== "requires_action");
   if (isIdle && !isTaken) return void work(session);
-  if (now("never_resume")) return;
+  if (flaw === "never_resume") return;
   for (const use of openCalls(session)) {
     if (use["evaluated_permission"] === "ask" && !session.answers.has(String(use["id"]))) continue;
     if (use["type"] === "agent.custom_tool_use") continue;
@@ -254,7 +266,7 @@ function send(session: Session, event: Json): [status: number, body: Json] {
     if (!isDropped && flaw !== "memory_only") keep({ session: session.id, queued: stored });
     if (!isDropped) session.queue.push(stored);
     if (now("double_message")) session.queue.push({ ...stored, id: id("sevt") });
-    setTimeout(() => void work(session), flaw === "memory_only" ? 400 : 0);
+    setTimeout(() => void work(session), flaw === "memory_only" ? MEMORY_MS : 0);
     return [200, { data: [{ ...stored, processed_at: null }] }];
   }
   if (type === "user.interrupt") {
