@@ -42,11 +42,14 @@ export const README_PROMISES: readonly ReadmePromise[] = [
     ],
   },
   {
-    claim:
-      "The server may be killed at any moment; the next one records what happened and continues (one open fault, found after five kills in one turn).",
+    claim: "The server may be killed at any moment; the next one records what happened and continues.",
     tests: [
       [RECOVERY, "is replaced by a server that logs the recovery within seconds and takes the next message"],
       [RECOVERY, "is replaced by a server that resumes the turn"],
+      [
+        "packages/claude-code/src/session/resumed-turn.binary.test.ts",
+        "a turn goes on with its message with a missing line before the result of a lost call",
+      ],
     ],
   },
   {
