@@ -8,7 +8,7 @@ import { findExecutable } from "./executable.ts";
 import { toolId } from "./isolation.ts";
 import type { Effort } from "./isolation.ts";
 import { ProcessLedger } from "./processes/process-ledger.ts";
-import type { PoolLimit } from "./pool-limit.ts";
+import type { PoolLimit } from "./process-slots.ts";
 import { ProcessPool, type Lease, type PoolSettings } from "./process-pool.ts";
 import { MAX_RESULT_LENGTH, type ToolCall, type ToolDefinition } from "./tool-server.ts";
 import type { Turn, TurnSetup } from "./turn-setup.ts";

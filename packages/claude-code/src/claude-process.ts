@@ -4,10 +4,11 @@ import { Child } from "./child.ts";
 import { secretOf, type Credential } from "./credential.ts";
 import { checkInit, type Effort, isolatedOptions, TOOL_SERVER, toolId } from "./isolation.ts";
 import { MessageQueue } from "./message-queue.ts";
-import { aborted, asLlmError, busy, notForgotten, timedOut, unchecked } from "./process-errors.ts";
+import { aborted, asLlmError, busy, notForgotten, unchecked } from "./process-errors.ts";
 import type { ProcessLedger } from "./processes/process-ledger.ts";
 import { createToolServer, HOST_TIMEOUT_MS, toolServerKey, type ToolCall, type ToolDefinition } from "./tool-server.ts";
 import type { Turn, TurnSetup } from "./turn-setup.ts";
+import { exitError, withinDeadline } from "./within-deadline.ts";
 import { resultTotals, type TurnOutcome } from "./turn-reader.ts";
 import { type Deadlines, failed, RunningTurn } from "./running-turn.ts";
 
@@ -282,14 +283,8 @@ export class ClaudeProcess {
   }
 
   async #died(reason: string): Promise<void> {
-    this.#die(await this.#obituary(reason));
+    this.#die(await exitError(this.#child, reason));
     await this.#child?.kill(this.#deadlines.exit);
-  }
-
-  async #obituary(reason: string): Promise<LlmError> {
-    const tail = await this.#child?.stderrTail();
-    const why = this.#child?.exitReason(reason) ?? reason;
-    return new LlmError("process_died", `The Claude Code process died: ${why}${tail ? ` (stderr: ${tail})` : ""}`);
   }
 
   #die(error: LlmError): void {
@@ -298,19 +293,8 @@ export class ClaudeProcess {
     this.#current?.settle(error);
   }
 
-  async #within<T>(ms: number, what: string, work: Promise<T>): Promise<T> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(timedOut(what, ms)), ms);
-    });
-    try {
-      return await Promise.race([work, late]);
-    } catch (error) {
-      if (this.#death || error instanceof LlmError) throw this.#death ?? error;
-      throw await this.#obituary(error instanceof Error ? error.message : String(error));
-    } finally {
-      clearTimeout(timer);
-    }
+  #within<T>(ms: number, what: string, work: Promise<T>): Promise<T> {
+    return withinDeadline({ ms, what, child: () => this.#child, failure: () => this.#death }, work);
   }
 }
 

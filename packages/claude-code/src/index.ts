@@ -17,8 +17,7 @@ export { OwnedProcess } from "./processes/owned-process.ts";
 export { processNamespace } from "./processes/process-namespace.ts";
 export { ProcessLedger } from "./processes/process-ledger.ts";
 export { defaultProcessLimit } from "./process-limit.ts";
-export { ProcessSlots, type ProcessSlot } from "./process-slots.ts";
-export type { PoolLimit } from "./pool-limit.ts";
+export { ProcessSlots, type PoolLimit, type ProcessSlot } from "./process-slots.ts";
 export { readCredential } from "./read-credential.ts";
 export { inheritedVariables, isDenied, isReservedVariable, sandboxedVariables } from "./variables.ts";
 export {

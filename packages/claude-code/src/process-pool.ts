@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ClaudeProcess, ProcessFixture } from "./claude-process.ts";
 import { aborted } from "./process-errors.ts";
-import type { PoolLimit } from "./pool-limit.ts";
-import type { ProcessSlot } from "./process-slots.ts";
+import type { PoolLimit, ProcessSlot } from "./process-slots.ts";
 import type { TurnSetup } from "./turn-setup.ts";
 
 export interface PoolSettings {

@@ -224,3 +224,10 @@ class Slot implements ProcessSlot {
     this.#listener.onFreed();
   }
 }
+
+/** A limit that several pools share. */
+export interface PoolLimit {
+  slots: ProcessSlots;
+  /** See `SlotRequest`. */
+  owner: string;
+}

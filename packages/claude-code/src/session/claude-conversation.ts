@@ -3,7 +3,8 @@ import { LlmError, newId, type WorkflowRunError, type WorkflowRunId } from "@tan
 import type { Child } from "../child.ts";
 import { checkPayer } from "../isolation.ts";
 import { MessageQueue } from "../message-queue.ts";
-import { asLlmError, timedOut } from "../process-errors.ts";
+import { asLlmError } from "../process-errors.ts";
+import { exitError, withinDeadline } from "../within-deadline.ts";
 import { BootHooks } from "./allowed-call.ts";
 import type {
   Conversation,
@@ -278,7 +279,7 @@ export class ClaudeConversation implements Conversation {
     }
     const error = this.#closing
       ? undefined
-      : (this.#failure ?? this.#mirror.failure ?? (await this.#exitError(reason)));
+      : (this.#failure ?? this.#mirror.failure ?? (await exitError(this.#child, reason)));
     this.#failure ??= error;
     this.#watchdog.rest();
     // Before the open calls are closed: a command that still runs could have an effect after its reported end.
@@ -417,25 +418,10 @@ export class ClaudeConversation implements Conversation {
     await this.#gone;
   }
 
-  async #exitError(reason: string): Promise<LlmError> {
-    const tail = await this.#child?.stderrTail();
-    const why = this.#child?.exitReason(reason) ?? reason;
-    return new LlmError("process_died", `The Claude Code process died: ${why}${tail ? ` (stderr: ${tail})` : ""}`);
-  }
-
-  async #within<T>(ms: number, what: string, work: Promise<T>): Promise<T> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(timedOut(what, ms)), ms);
-    });
-    try {
-      return await Promise.race([work, late]);
-    } catch (error) {
-      const known = this.#failure ?? this.#mirror.failure;
-      if (known || error instanceof LlmError) throw known ?? error;
-      throw await this.#exitError(error instanceof Error ? error.message : String(error));
-    } finally {
-      clearTimeout(timer);
-    }
+  #within<T>(ms: number, what: string, work: Promise<T>): Promise<T> {
+    return withinDeadline(
+      { ms, what, child: () => this.#child, failure: () => this.#failure ?? this.#mirror.failure },
+      work,
+    );
   }
 }

@@ -6,12 +6,11 @@ import {
   type ThreadId,
 } from "@tandem/protocol";
 import { LeaseLost, type Lease, type SessionChange, type SessionRow, type ThreadRow } from "@tandem/storage";
-import { unansweredCalls } from "../log/unanswered-calls.ts";
 import { isoNow, sleep } from "../host/clock.ts";
 import { DATABASE_WAIT_MS, DatabaseWait } from "../host/database-wait.ts";
 import { waitingStore } from "../host/waiting-store.ts";
 import { Timer } from "../host/timer.ts";
-import { haltText, type Halt } from "../budgets/kill-switch.ts";
+import type { Halt } from "../budgets/kill-switch.ts";
 import type { ActorDependencies } from "./actor-dependencies.ts";
 import { DatabaseAway } from "./database-away.ts";
 import { isUnplaced } from "../fleet/worker-call.ts";
@@ -19,10 +18,10 @@ import { SerialQueue } from "../host/serial-queue.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
 import { openWriter } from "./open-writer.ts";
 import { errorDetail } from "../log/error-detail.ts";
-import { interruptedTurn, turnFailure } from "../turn/turn-failure.ts";
 import { TurnRunner } from "../turn/turn-runner.ts";
 import { canReleaseProcess, isBusy, isWaiting } from "../turn/turn-state.ts";
 import { isTurnInput } from "../log/outcome-prompt.ts";
+import { giveUpTurn, haltTurn, interruptTurn, stopTurn } from "./end-turn.ts";
 import { passInput } from "./pass-input.ts";
 import { SessionInput } from "./session-input.ts";
 import { TurnWaits } from "./turn-waits.ts";
@@ -41,8 +40,6 @@ interface Changed {
   change: SessionChange;
   events: SessionEventBody[];
 }
-
-const TERMINATED: SessionChange = { status: "terminated", waitingFor: [] };
 
 /**
  * The single writer of a session while this process holds its lease. It takes input from the session's queue and runs its
@@ -226,7 +223,7 @@ export class SessionActor {
       await this.#input.drop(await this.#input.list(), "the session is archived");
       const archivedAt = isoNow(this.#dependencies.settings.clock);
       const terminated = { type: "session.status_terminated" as const, ...(by !== undefined && { tandem: { by } }) };
-      await this.#writer.write([terminated], { ...TERMINATED, archivedAt });
+      await this.#writer.write([terminated], { status: "terminated", waitingFor: [], archivedAt });
       return this.row;
     });
   }
@@ -247,16 +244,7 @@ export class SessionActor {
 
   /** Ends the turn and the process at once and logs why. A turn that waits for a person keeps waiting. True if a turn ended. */
   halt(halt: Halt): Promise<boolean> {
-    return this.#step(async () => {
-      const isAsked = unansweredCalls(this.row).length > 0;
-      const isRunning = this.running && !isAsked;
-      if (isRunning) await this.#writer.write([{ type: "tandem.notice", level: "warning", text: haltText(halt) }]);
-      if (isAsked) await this.#runner.release();
-      else await this.#runner.close();
-      if (isRunning) await this.#runner.ending.endOutcome(haltText(halt));
-      if (isRunning) await this.#runner.end(interruptedTurn(), "stopped");
-      return isRunning;
-    });
+    return this.#step(() => haltTurn(this.#runner, this.#writer, halt));
   }
 
   /** Takes no new input. Resolves when no turn makes progress, or the time is over. */
@@ -277,10 +265,9 @@ export class SessionActor {
   async handOver(withinMs: number): Promise<void> {
     this.#isStopping = true;
     const deadline = new AbortController();
-    const late = deadline.signal;
     const cancel = this.#dependencies.settings.clock.after(withinMs, () => deadline.abort());
     try {
-      while (!this.#gone) await this.#tryHandOver(late);
+      while (!this.#gone) await this.#tryHandOver(deadline.signal);
     } finally {
       cancel();
     }
@@ -300,12 +287,7 @@ export class SessionActor {
 
   /** Ends a turn that no worker could continue, and logs why. Queued input stays queued. */
   giveUp(error: unknown): Promise<void> {
-    return this.#step(async () => {
-      const wasRunning = this.row.status === "running" || this.row.status === "rescheduling";
-      if (wasRunning && !this.#runs) await this.#runner.inherit(true);
-      if (wasRunning && this.running) return this.#runner.end(turnFailure(error), "crash");
-      await this.#writer.write([{ type: "session.error", error: errorDetail(error) }]);
-    });
+    return this.#step(() => giveUpTurn(this.#runner, this.#writer, { error, isInherited: this.#runs }));
   }
 
   /** Releases the session unless it is busy by now. */
@@ -315,13 +297,7 @@ export class SessionActor {
   stop(why: Interruption): Promise<void> {
     this.#isStopping = true;
     return this.#serial.run(async () => {
-      if (this.#runner.state.type === "grading") await this.#runner.ending.leaveOpen();
-      if (this.busy) {
-        // In the background, the turn has its answer.
-        const isAnswered = this.#runner.state.type === "background";
-        await this.#runner.close();
-        await this.#runner.end(isAnswered ? interruptedTurn() : turnFailure(serverStopped()), why);
-      }
+      await stopTurn(this.#runner, why);
       await this.#leave();
     });
   }
@@ -340,7 +316,7 @@ export class SessionActor {
   lost(error: unknown = new LeaseLost(this.lease.session)): void {
     if (this.#gone) return;
     if (error instanceof DatabaseAway) this.loss = error.message;
-    this.#dependencies.settings.log.warn({ session: this.lease.session, error: String(error) }, "a session was lost");
+    this.#warn(error, "a session was lost");
     this.#abandon(error);
   }
 
@@ -359,8 +335,7 @@ export class SessionActor {
       try {
         if (!this.#runs) await this.#runner.inherit(true);
         checkNoOpenRun(this.#writer.runs);
-        await this.#runner.close();
-        await this.#runner.end(interruptedTurn(), "stopped");
+        await interruptTurn(this.#runner);
         return await last();
       } finally {
         this.#isFinishing = false;
@@ -379,22 +354,21 @@ export class SessionActor {
   /** A turn could stay open for ever. Its process is ended, and the next look of a server finds and recovers it. */
   #giveUp(error: unknown): void {
     if (this.#gone) return;
-    const { settings, store } = this.#dependencies;
-    if (!this.busy) {
-      settings.log.warn({ session: this.lease.session, error: String(error) }, "a step of a session failed");
-      return;
-    }
+    if (!this.busy) return this.#warn(error, "a step of a session failed");
     this.loss = `The server could not continue the turn: ${errorDetail(error).message}`;
     this.lost(error);
-    this.#unattended(this.ended.then(() => store.leases.release(this.lease)));
+    this.#unattended(this.ended.then(() => this.#dependencies.store.leases.release(this.lease)));
   }
 
   /** A failed background step must not end the server. A session that cannot be written reports itself as lost. */
   #unattended(work: Promise<unknown>): void {
     work.catch((error: unknown) => {
-      const { log } = this.#dependencies.settings;
-      if (!this.#gone) log.warn({ session: this.lease.session, error: String(error) }, "a step of a session failed");
+      if (!this.#gone) this.#warn(error, "a step of a session failed");
     });
+  }
+
+  #warn(error: unknown, message: string): void {
+    this.#dependencies.settings.log.warn({ session: this.lease.session, error: String(error) }, message);
   }
 
   async #takeInput(): Promise<void> {
@@ -424,8 +398,3 @@ export class SessionActor {
     }
   }
 }
-
-const serverStopped = (): RequestError =>
-  new RequestError("unavailable", "The server was stopped before the turn ended.", {
-    fix: "Send a message to continue the conversation.",
-  });

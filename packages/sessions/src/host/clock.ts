@@ -1,6 +1,6 @@
 /**
- * Time as the engine sees it. Every wait of the engine goes through a clock, so that tests can advance it. Claude Code and
- * the database keep real time.
+ * Time as the engine sees it. Every wait of the engine goes through a clock, so that tests can advance it. Claude Code, the
+ * database and other programs keep real time: a wait for what they do takes `systemClock`.
  */
 export interface Clock {
   /** Wall clock in milliseconds since 1970. It may jump. */
@@ -16,6 +16,7 @@ export interface Clock {
 /** Cancels a timer. Calling it again has no effect. */
 type Cancel = () => void;
 
+/** Real time. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

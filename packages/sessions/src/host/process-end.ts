@@ -1,4 +1,5 @@
 import type { OwnedProcess } from "@tandem/claude-code";
+import { systemClock } from "./clock.ts";
 
 /** Output can still arrive after a process has exited. */
 const LAST_WORDS_MS = 500;
@@ -10,9 +11,10 @@ export async function processEnd({ process: child, gone }: OwnedProcess): Promis
   child.once("error", (error) => (failure = error));
   await gone;
   if (failure) throw failure;
-  let late: NodeJS.Timeout | undefined;
-  await Promise.race([closed, new Promise((resolve) => (late = setTimeout(resolve, LAST_WORDS_MS)))]);
-  clearTimeout(late);
+  const late = Promise.withResolvers<void>();
+  const cancel = systemClock.after(LAST_WORDS_MS, late.resolve, { keepsProcess: true });
+  await Promise.race([closed, late.promise]);
+  cancel();
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
   return child.exitCode;
 }

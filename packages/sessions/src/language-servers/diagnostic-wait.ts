@@ -1,3 +1,4 @@
+import { systemClock } from "../host/clock.ts";
 import type { Diagnostic } from "./lsp-shapes.ts";
 
 /** Servers report syntax first and types a moment later: the report counts after so long without another. */
@@ -44,15 +45,15 @@ export class DiagnosticWait {
 
   /** Resolves when the report for the current text has come. Rejects if it does not come in time. */
   async next({ ms, signal }: { ms: number; signal?: AbortSignal }): Promise<Diagnostic[]> {
-    const deadline = performance.now() + ms;
+    const deadline = systemClock.monotonic() + ms;
     while (this.#due !== "no") {
-      const left = deadline - performance.now();
+      const left = deadline - systemClock.monotonic();
       const isSure = this.#due === "yes";
       const came = await this.#published(isSure ? left : Math.min(left, PERHAPS_MS), signal);
       if (signal?.aborted) throw new Error("it was interrupted");
       if (!came && isSure) throw new Error(`it reported no diagnostics within ${ms / 1_000} s`);
       if (!came) this.#due = "no";
-      else while (await this.#published(Math.min(this.#settleMs, deadline - performance.now()), signal));
+      else while (await this.#published(Math.min(this.#settleMs, deadline - systemClock.monotonic()), signal));
     }
     return this.#last ?? [];
   }
@@ -64,13 +65,13 @@ export class DiagnosticWait {
   #published(ms: number, signal: AbortSignal | undefined): Promise<boolean> {
     return new Promise((resolve) => {
       const end = (came: boolean): void => {
-        clearTimeout(timer);
+        cancel();
         signal?.removeEventListener("abort", onAbort);
         this.#onPublish = undefined;
         resolve(came);
       };
       const onAbort = (): void => end(false);
-      const timer = setTimeout(() => end(false), Math.max(0, ms));
+      const cancel = systemClock.after(Math.max(0, ms), () => end(false), { keepsProcess: true });
       signal?.addEventListener("abort", onAbort, { once: true });
       this.#onPublish = () => end(true);
     });

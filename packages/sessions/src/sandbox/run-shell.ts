@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { RequestError } from "@tandem/protocol";
 import type { ProgramSandbox } from "./program-sandbox.ts";
+import { systemClock } from "../host/clock.ts";
 import { processEnd } from "../host/process-end.ts";
 
 /** The output limit. The end is kept, because errors are there. */
@@ -64,7 +65,8 @@ export async function runShell(
     why ??= reason;
     owned.kill();
   };
-  const timer = setTimeout(() => end(`it took longer than ${place.timeoutMs / 1_000} s`), place.timeoutMs);
+  const late = (): void => end(`it took longer than ${place.timeoutMs / 1_000} s`);
+  const cancel = systemClock.after(place.timeoutMs, late, { keepsProcess: true });
   const onAbort = (): void => end("the request was cancelled");
   place.signal?.addEventListener("abort", onAbort, { once: true });
   if (place.signal?.aborted) onAbort();
@@ -73,7 +75,7 @@ export async function runShell(
     if (why !== undefined) throw new RequestError("unavailable", `The command was ended: ${why}.`);
     return { exitCode, output: truncated ? fromLineStart(output) : output, truncated };
   } finally {
-    clearTimeout(timer);
+    cancel();
     place.signal?.removeEventListener("abort", onAbort);
   }
 }

@@ -1,19 +1,17 @@
 import type { TurnEnd } from "@tandem/claude-code";
 import { RequestError, type EventId, type EventOf, type Interruption, type ThreadId } from "@tandem/protocol";
-import type { WorkflowRunResult } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
 import { ApprovalRequests } from "../approvals/approval-requests.ts";
 import type { Answer } from "../approvals/pending-calls.ts";
 import { SideRequests } from "../budgets/side-requests.ts";
-import { TurnHooks, type TurnControl } from "../hooks/turn-hook.ts";
+import { TurnHooks } from "../hooks/turn-hook.ts";
 import { promptOf, type TurnInput } from "../log/outcome-prompt.ts";
 import { newOutcome, withOutcome } from "../log/outcome-state.ts";
 import { ConversationHolder } from "../conversation/conversation-holder.ts";
 import { BackgroundTasks } from "./background-tasks.ts";
-import { closeInterruptedTurn } from "./close-interrupted-turn.ts";
+import { inheritTurn, type InheritingParts } from "./inherit-turn.ts";
 import { PromptSender, type Prompt } from "./prompt-sender.ts";
 import { QuotaWait } from "./quota-wait.ts";
-import { readInterruptedTurn } from "./read-interrupted-turn.ts";
 import { refuseMessage } from "./refuse-message.ts";
 import { Steering } from "./steering.ts";
 import { SurvivingCalls } from "./surviving-calls.ts";
@@ -24,12 +22,9 @@ import { interruptedTurn, turnFailure } from "./turn-failure.ts";
 import { TurnMachine } from "./turn-machine.ts";
 import { TurnOutput } from "./turn-output.ts";
 import { TurnStatus } from "./turn-status.ts";
+import { runResult, TurnStop } from "./turn-stop.ts";
 import { acceptsMessage, canSteer, isWaiting, type TurnState } from "./turn-state.ts";
-import { RUN_AT_LIMIT, RUN_LOST, RUN_STOPPED } from "../log/open-runs.ts";
 import { RunLimits } from "../workflows/run-limits.ts";
-
-/** Longer than the start and the end of a process and the last checkpoint may take together. */
-const STOP_MS = 180_000;
 
 /**
  * Runs a session's turns: passes messages and answers to Claude, writes the output to the log, and moves the turn from state
@@ -51,6 +46,8 @@ export class TurnRunner {
   readonly #surviving: SurvivingCalls;
   readonly #promptSender: PromptSender;
   readonly #sideRequests: SideRequests;
+  readonly #stop: TurnStop;
+  readonly #inheriting: InheritingParts;
 
   constructor(dependencies: TurnDependencies) {
     this.#dependencies = dependencies;
@@ -70,7 +67,7 @@ export class TurnRunner {
         ledger,
         change: (change) => writer.write([], change),
         database,
-        stop: this.#stop,
+        stop: (reason, events) => this.#stop.atLimit(reason, events),
       }),
     );
     this.#requests = new ApprovalRequests({ ...dependencies, state: machine });
@@ -106,6 +103,21 @@ export class TurnRunner {
       send: (prompt) => this.#sendPrompt(prompt),
       enterQuotaWait: (end) => this.#enterQuotaWait(end),
     });
+    this.#stop = new TurnStop(dependencies, {
+      machine,
+      holder: this.#holder,
+      ending: this.ending,
+      close: () => this.close(),
+    });
+    this.#inheriting = {
+      machine,
+      requests: this.#requests,
+      tasks: this.#tasks,
+      status: this.#status,
+      quotaWait: this.#quotaWait,
+      ending: this.ending,
+      resume: () => this.#resume(),
+    };
     this.#output = new TurnOutput(
       dependencies,
       {
@@ -165,38 +177,8 @@ export class TurnRunner {
    * Takes over the turn that a former writer left open: closes its open calls, then continues or ends it. With `closes` it
    * only closes the calls, and the caller ends the turn.
    */
-  async inherit(closes?: true): Promise<void> {
-    const { store, settings, writer } = this.#dependencies;
-    const interrupted = await readInterruptedTurn(store, this.#row);
-    this.#tasks.end(RUN_LOST);
-    if (!interrupted) return;
-    const { messages, windows: quotaWaits } = interrupted;
-    this.#machine.apply({ type: "inherit", at: this.#now, messages, quotaWaits });
-    await closeInterruptedTurn(interrupted, this.#dependencies, this.#requests);
-    if (closes) return;
-    const { lastLoss = "The server or its Claude Code process died in the middle of the turn." } = this.#dependencies;
-    const closed = [...interrupted.running, ...interrupted.cancelled].map(({ use }) => use.id);
-    const recovered = { type: "tandem.recovered" as const, cause: lastLoss, closed };
-    if (interrupted.isStopped) {
-      if (!interrupted.isHandedOver) await writer.write([recovered]);
-      this.#machine.apply({ type: "interrupt" });
-      return this.end(interruptedTurn(), "interrupt");
-    }
-    if (isWaiting(this.state)) {
-      this.#machine.apply({ type: "suspend" });
-      return this.#status.announce();
-    }
-    if (this.#quotaWait.inherit(this.#row)) return this.#quotaWait.wait();
-    if (this.ending.outcomes.isEvaluating) return this.ending.gradeAgain(interrupted.isHandedOver);
-    if (interrupted.isHandedOver) {
-      await writer.write([{ type: "session.status_running" }], { status: "running" });
-      return this.#resume();
-    }
-    await writer.write([recovered]);
-    if (settings.recovery === "resume" || interrupted.isUntold) {
-      await writer.place(this.#status.running(), { status: "running" });
-      await this.#resume();
-    } else await this.end(turnFailure(new RequestError("unavailable", lastLoss)), "crash");
+  inherit(closes?: true): Promise<void> {
+    return inheritTurn(this.#dependencies, this.#inheriting, closes);
   }
 
   /** Leaves the turn open for another worker. */
@@ -238,29 +220,8 @@ export class TurnRunner {
     return this.#steering.has(message);
   }
 
-  async interrupt(event: EventOf<"user.interrupt">): Promise<void> {
-    await this.#dependencies.writer.take(event);
-    const { turn } = this.#machine;
-    const named = event.tandem?.turn_event_id as EventId | undefined;
-    const isMeant = named === undefined || named === this.ending.outcomes.active?.event_id;
-    if (!isMeant && !turn?.messages.includes(named)) return;
-    // An outcome can be active without a turn: after an error, or at a limit.
-    if (!turn) return this.ending.endOutcome();
-    this.#machine.apply({ type: "interrupt" });
-    this.#watchStop(turn.id);
-    if (this.state.type === "grading") return this.end(interruptedTurn(), "interrupt");
-    this.#holder.cancelReserve();
-    if (this.state.type === "background") return this.#cut("interrupt");
-    if (this.#holder.current) await this.#holder.current.interrupt();
-    else if (isWaiting(this.state)) await this.end(interruptedTurn(), "interrupt");
-  }
-
-  /** An interrupted turn that does not end in time, whatever the reason is, is left to the next writer, which ends it. */
-  #watchStop(id: number): void {
-    const { settings, giveUp } = this.#dependencies;
-    settings.clock.after(STOP_MS, () => {
-      if (this.#machine.turn?.id === id) giveUp(new Error("The interrupted turn did not end in time."));
-    });
+  interrupt(event: EventOf<"user.interrupt">): Promise<void> {
+    return this.#stop.interrupt(event);
   }
 
   /** False if no call waits for this answer. */
@@ -332,31 +293,11 @@ export class TurnRunner {
 
   // Progress of the turn.
 
-  /** Called by turn hooks. */
-  readonly #stop: TurnControl["stop"] = (reason, events = []) => {
-    const { turn } = this.#machine;
-    if (!turn || turn.stop?.limit) return;
-    this.#machine.apply({ type: "limit", reason, events });
-    this.#holder.cancelReserve();
-    const { type } = this.state;
-    if (type !== "background" && type !== "grading") return void this.#holder.current?.interrupt();
-    // Claude has finished already and will report no further end.
-    this.#dependencies.next(async () => {
-      if (!this.#machine.isOpen(turn.id)) return;
-      await (this.state.type === "grading" ? this.end(interruptedTurn(), "stopped") : this.#cut("stopped"));
-    });
-  };
-
   /** Whether an agent of a workflow run may start. If not, the turn is stopped. */
   async #admitThread(thread: ThreadId): Promise<boolean> {
     const refusal = await this.#hooks.admitThread(thread);
-    if (refusal) this.#stop(refusal.reason, refusal.events);
+    if (refusal) this.#stop.atLimit(refusal.reason, refusal.events);
     return !refusal;
-  }
-
-  async #cut(why: Interruption): Promise<void> {
-    await this.close();
-    await this.end(interruptedTurn(), why);
   }
 
   #onChange(): Promise<void> {
@@ -417,18 +358,11 @@ export class TurnRunner {
   async close(turn: "ended" | "left" | "lost" = "ended"): Promise<void> {
     const graded = this.ending.outcomes.cancel();
     if (turn === "left") await this.#hooks.left();
-    this.#tasks.end(this.#runResult);
+    this.#tasks.end(runResult(this.#machine.turn?.stop));
     this.#runLimits.clear();
     this.#steering.clear();
     await Promise.all([graded, this.#holder.close(turn)]);
     if (turn !== "lost") this.#sideRequests.settle();
-  }
-
-  /** How workflow runs end that end with the process. */
-  get #runResult(): WorkflowRunResult {
-    const stop = this.#machine.turn?.stop;
-    if (stop?.limit) return RUN_AT_LIMIT;
-    return stop?.isInterrupt ? RUN_STOPPED : RUN_LOST;
   }
 
   /** Closes the process. An open turn keeps waiting for its answers or its quota. */

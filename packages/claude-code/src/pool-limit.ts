@@ -1,8 +1,0 @@
-import type { ProcessSlots } from "./process-slots.ts";
-
-/** A limit that several pools share. */
-export interface PoolLimit {
-  slots: ProcessSlots;
-  /** See `SlotRequest`. */
-  owner: string;
-}
