@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { openConversation, type Conversation } from "@tandem/claude-code";
+import type { Conversation } from "@tandem/claude-code";
 import { emulatedConversations } from "@tandem/claude-code/emulated";
 import type { Rehearsal } from "@tandem/rehearsal";
 import { createLogger, createToken, startServer, type RunningServer } from "@tandem/server";
@@ -54,8 +54,10 @@ export class EmulatedServer {
       runBuiltinTool: builtinTools(tools),
       sleep: (ms, signal) => sleep(clock, ms, { signal }),
     });
+    // The Agent SDK takes time to load; only real Claude Code needs it.
+    const openConversation = settings.claudeCode ? (await import("@tandem/claude-code")).openConversation : emulated;
     const given = {
-      ...engineSettings({ ...settings, openConversation: settings.claudeCode ? openConversation : emulated }),
+      ...engineSettings({ ...settings, openConversation }),
       postWebhook: postWithFaults(faults),
     };
     const conversations = new Set<Conversation>();

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { findExecutable, ProcessLedger } from "@tandem/claude-code";
+import { findExecutable, ProcessLedger } from "@tandem/claude-code/processes";
 import type { Rehearsal } from "@tandem/rehearsal";
 import type { EngineSettings, MovableClock } from "@tandem/sessions";
 

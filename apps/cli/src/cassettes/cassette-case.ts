@@ -2,8 +2,11 @@ import { z } from "zod";
 
 const DEFAULT_SECONDS = 60;
 
-/** A text that must be contained, or `/regex/flags`. */
-const pattern = z.string().min(1).transform(toPattern);
+/** A text that must be contained, or `/regex/flags`; in a module also a regular expression itself. */
+const pattern = z.preprocess(
+  (value) => (value instanceof RegExp ? String(value) : value),
+  z.string().min(1).transform(toPattern),
+);
 
 export interface TextPattern {
   source: string;

@@ -54,7 +54,7 @@ program: test "$(cat notes.txt)" = two
   files: [{ path: "other.txt" }, { path: "notes.txt", contains: "three" }],
   approvals: ["Bash"],
   cost_below: 0.0000001,
-  answer: "fail",
+  answer: /fail/,
 };
 `,
   );
@@ -73,7 +73,7 @@ program: test "$(cat notes.txt)" = two
     'The file notes.txt does not contain "three". It has: "two\\n"',
     "The tool Bash did not ask for an approval.",
     "The run cost $",
-    'The answer does not match "fail". It is: "All 12 tests pass."',
+    'The answer does not match /fail/. It is: "All 12 tests pass."',
   ]) {
     expect(run.stdout).toContain(`  ${failure}`);
   }
@@ -95,6 +95,7 @@ test("an update replaces a cassette that differs by the whole new run", async ()
   const updated = await machine.run(["cassettes", "test", "run.jsonl", "--update", "--yes"]);
   expect(updated).toMatchObject({ code: 0, stderr: "" });
   expect(updated.stdout).toContain("Step 3 of 7 (call) differs.");
+  expect(updated.stdout).toContain("0 passed, 1 updated, 0 failed\n");
   expect(await readFile(file, "utf8")).toContain("All 12 tests pass.");
   const again = await machine.run(["cassettes", "test", "run.jsonl", "--json"]);
   expect(JSON.parse(again.stdout)).toMatchObject({ passed: 1, failed: 0, cases: [{ name: "run.jsonl", steps: 7 }] });

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openConversation, type HostServer } from "@tandem/claude-code";
+import type { HostServer } from "@tandem/claude-code";
 import { emulatedConversations } from "@tandem/claude-code/emulated";
 import {
   SESSION_METADATA,
@@ -57,7 +57,7 @@ export async function openReplayStage(recorded: Cassette, mode: ReplayMode, scri
     ownSteps: run.ownSteps,
   });
   const claudeCode = mode === "real_tools";
-  const open = claudeCode ? openConversation : emulated;
+  const open = claudeCode ? (await import("@tandem/claude-code")).openConversation : emulated;
   const { header } = cassette;
   const settings = engineSettings({
     root,

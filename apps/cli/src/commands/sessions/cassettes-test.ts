@@ -61,6 +61,9 @@ async function testCassettes(invocation: Invocation, paths: readonly string[], o
   });
   const updated = options.update ? await update(invocation, outcomes, options) : new Set<string>();
   const failed = outcomes.filter(({ failures }) => failures.length > 0);
+  const remaining = failed.filter(
+    ({ case: { cassette }, failures }) => !updated.has(cassette) || failures.some((failure) => failure !== DIFFERS),
+  );
   if (options.junit !== undefined) await writeFile(resolve(cwd, options.junit), junitReport(outcomes));
   if (json) {
     const report: TestReport = {
@@ -80,14 +83,17 @@ async function testCassettes(invocation: Invocation, paths: readonly string[], o
     };
     await writeJson(stdout, report);
   } else {
-    await write(stdout, `${outcomes.length - failed.length} passed, ${failed.length} failed\n`);
-    if (env["GITHUB_ACTIONS"] && failed.length > 0) {
-      await write(stdout, `${failed.map(githubAnnotation).join("\n")}\n`);
+    const repaired = failed.length - remaining.length;
+    const counts = [
+      `${outcomes.length - failed.length} passed`,
+      ...(repaired > 0 ? [`${repaired} updated`] : []),
+      `${remaining.length} failed`,
+    ];
+    await write(stdout, `${counts.join(", ")}\n`);
+    if (env["GITHUB_ACTIONS"] && remaining.length > 0) {
+      await write(stdout, `${remaining.map(githubAnnotation).join("\n")}\n`);
     }
   }
-  const remaining = failed.filter(
-    ({ case: { cassette }, failures }) => !updated.has(cassette) || failures.some((failure) => failure !== DIFFERS),
-  );
   return remaining.length > 0 ? EXIT_CODES.failure.code : EXIT_CODES.ok.code;
 }
 
