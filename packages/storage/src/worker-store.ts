@@ -29,6 +29,8 @@ export interface WorkerRow {
   draining: boolean;
   /** Why it takes no work, such as a full disk. Processes of version 0.2.0 do not say it. */
   problem?: string | null;
+  /** Whether it has the context of the default tenant's project. Processes of version 0.2.0 do not say it. */
+  hasContext?: boolean;
   /** Account that pays for its turns; workers with the same payer share one quota. */
   payer: string | null;
 }

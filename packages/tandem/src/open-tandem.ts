@@ -238,6 +238,7 @@ async function openServer(
     runtimes,
     address: http.url,
     version: host.version,
+    hasContext: () => own.context?.() !== undefined,
     onDrainRequest: () => drained.abort(),
     payer,
   });

@@ -97,8 +97,11 @@ export type TandemEventBody =
   | { type: "tandem.output"; value: unknown }
   /** A process or machine died during a turn; its open calls have been closed. */
   | { type: "tandem.recovered"; cause: string; closed: EventId[] }
-  /** Input waits for a worker that does not exist yet; `needs` describes it. A matching worker takes it when it joins. */
-  | { type: "tandem.unplaced"; place: string; needs: string }
+  /**
+   * Input waits for a worker that does not exist yet; `needs` describes it, and `fix` says what to do. A matching worker
+   * takes it when it joins.
+   */
+  | { type: "tandem.unplaced"; place: string; needs: string; fix?: string }
   /** A worker took the input that `tandem.unplaced` announced. */
   | { type: "tandem.placed"; worker: string }
   /** The worker left the turn between two steps, and another worker continues it. */

@@ -37,7 +37,7 @@ export function noticeOf(event: SessionEvent): Notice | undefined {
     case "tandem.process_wait":
       return { level: "info", text: processWaitText(event) };
     case "tandem.unplaced":
-      return { level: "warning", text: `No worker can take this now. It waits for ${event.needs}` };
+      return { level: "warning", text: unplacedText(event) };
     case "tandem.placed":
       return { level: "info", text: `${event.worker} has taken it` };
     case "tandem.handover":
@@ -102,6 +102,10 @@ function resourceText({
   const what = { file: "file", github_repository: "repository", memory_store: "memory store" }[type];
   const who = by === undefined ? "" : ` by ${by}`;
   return `The ${what} ${mount} was ${action}${who}${kept === undefined ? "" : `; the file stays, because ${kept}`}`;
+}
+
+function unplacedText({ needs, fix }: EventOf<"tandem.unplaced">): string {
+  return `No worker can take this now. It waits for ${needs}${fix === undefined ? "" : `. ${fix}`}`;
 }
 
 function fileText({ action, path, to, by }: EventOf<"tandem.file">): string {

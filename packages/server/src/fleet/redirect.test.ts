@@ -43,3 +43,12 @@ test("a worker that takes no work gets no new environment", async () => {
   const place = newEnvironment({ "tandem.path": "/data/work" });
   expect(await redirect.destination(place, undefined)).toMatchObject({ machine: "busy" });
 });
+
+test("a request of the context goes to a worker that has it, though another one has more room", async () => {
+  const redirect = redirectAmong([
+    row("without", { hasContext: false }),
+    row("with", { hasContext: true, sessions: 5 }),
+  ]);
+  const input = { at: "context", params: {}, search: new URLSearchParams(), body: undefined } as const;
+  expect(await redirect.destination(input, undefined)).toMatchObject({ machine: "with" });
+});

@@ -1,7 +1,7 @@
 import { isAbsolute, relative } from "node:path";
 import { ENVIRONMENT_METADATA, LOCAL_ENVIRONMENT, RequestError, type SessionId } from "@tandem/protocol";
 import { describePlace, environmentOfDeployment, fits, placeWanted, takesWork } from "@tandem/sessions";
-import type { WorkerRow } from "@tandem/storage";
+import { DEFAULT_TENANT, type WorkerRow } from "@tandem/storage";
 import { z } from "zod";
 import type { At } from "../http/route.ts";
 import type { FleetProcess } from "../tenants/fleet-process.ts";
@@ -46,13 +46,22 @@ export class Redirect {
       case "here":
         return "here";
       case "context":
-        return this.#dependencies.hasContext() ? "here" : ((await this.#choose(null, tried)) ?? "here");
+        return this.#dependencies.hasContext() ? "here" : await this.#forContext(tried);
+      case "job":
+        return this.#forContext(tried);
       case "worker":
         return this.#forWorker(input, tried);
       case "writer":
       case "folder":
         return this.#forSession(input.at, input.params["session_id"] ?? "", tried);
     }
+  }
+
+  /** Not every worker has the project's context. Any of them reports that none has. */
+  async #forContext(tried: Tried): Promise<Destination> {
+    const isOwn = this.#dependencies.tenant === DEFAULT_TENANT;
+    const having = isOwn ? await this.#choose(null, tried, { hasContext: true }) : undefined;
+    return having ?? (await this.#choose(null, tried)) ?? "here";
   }
 
   async #forWorker({ search, body, params }: RoutingInput, tried: Tried): Promise<Destination> {
@@ -65,7 +74,7 @@ export class Redirect {
       search.get("folder") ?? metadata?.[ENVIRONMENT_METADATA.path] ?? environment?.metadata[ENVIRONMENT_METADATA.path];
     // A new environment is prepared by a worker that its sessions can run on.
     const place = placeWanted(environment ?? { metadata: metadata ?? {} }) ?? null;
-    const found = await this.#choose(place, tried, path);
+    const found = await this.#choose(place, tried, { folder: path });
     if (found) return found;
     if (id === undefined && path === undefined) return "here";
     throw new RequestError("unavailable", `No worker is up that could do this: it needs ${describePlace(place)}.`, {
@@ -80,7 +89,7 @@ export class Redirect {
     if (held?.holder === this.#dependencies.self.holder) return "here";
     const holder = held && (await this.#dependencies.roster.find(held.holder, tried !== undefined));
     if (isReachable(holder) && holder.holder !== tried) return holder;
-    const found = await this.#choose(row.place, tried, row.folder);
+    const found = await this.#choose(row.place, tried, { folder: row.folder });
     if (found) return found;
     // A session whose machine never returns can still be renamed, archived and deleted.
     if (at === "writer" || row.place === null) return "here";
@@ -103,11 +112,19 @@ export class Redirect {
   /**
    * This process if it can, else the one with the most free capacity. Prefers processes whose roots contain the folder.
    */
-  async #choose(place: string | null, tried: Tried, folder?: string): Promise<Destination | undefined> {
+  async #choose(
+    place: string | null,
+    tried: Tried,
+    { folder, hasContext }: { folder?: string | undefined; hasContext?: true } = {},
+  ): Promise<Destination | undefined> {
     const fitting = async (bypassCache: boolean): Promise<WorkerRow[]> => {
       const rows = await this.#dependencies.roster.living(bypassCache);
       return rows.filter(
-        (row) => fits(row, place, this.#dependencies.tenant) && takesWork(row) && row.holder !== tried,
+        (row) =>
+          fits(row, place, this.#dependencies.tenant) &&
+          takesWork(row) &&
+          row.holder !== tried &&
+          (!hasContext || row.hasContext === true),
       );
     };
     const having = (rows: readonly WorkerRow[]): WorkerRow[] =>

@@ -32,8 +32,12 @@ test("routes of a worker that has the folder, the labels or the models", () => {
   expect(namesAt("worker")).toEqual(
     `agents.create agents.update environments.create environments.update
     deployments.create deployments.update deployments.run sessions.create commands.list
-    models.list models.retrieve trust.retrieve jobs.create`.split(/\s+/),
+    models.list models.retrieve trust.retrieve`.split(/\s+/),
   );
+});
+
+test("routes of a worker that has the context", () => {
+  expect(namesAt("job")).toEqual(["jobs.create"]);
 });
 
 test("routes of all processes that run sessions", () => {

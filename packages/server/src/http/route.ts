@@ -67,9 +67,10 @@ export interface Call<Params = Record<string, string>, Query = unknown, Body = u
  * - `folder`: the same, but only on the machine of the session's folder;
  * - `worker`: a process that runs sessions and has the folder or the environment that the request names;
  * - `context`: a process that has the project's context;
+ * - `job`: the same, but one that runs jobs: not a server;
  * - `each`: all processes that run sessions; their answers are merged.
  */
-export type At = "here" | "writer" | "folder" | "worker" | "context" | "each";
+export type At = "here" | "writer" | "folder" | "worker" | "context" | "job" | "each";
 
 interface RouteBase {
   /** The operation's id, such as `agents.create`; the part before the dot is its section. */

@@ -15,7 +15,9 @@ interface FleetMemberOptions {
   store: Pick<Store, "workers" | "records">;
   queue: RunQueue;
   /** The static part of this process's row. */
-  row: Omit<WorkerRow, "host" | "schema" | "seenAt" | "sessions" | "draining" | "problem">;
+  row: Omit<WorkerRow, "host" | "schema" | "seenAt" | "sessions" | "draining" | "problem" | "hasContext">;
+  /** A context may be added while the process runs. */
+  hasContext?: () => boolean;
   /** The engines that are open in this process. */
   open: () => readonly SessionRuns[];
   /** Opens a tenant's engine on demand. */
@@ -94,7 +96,14 @@ export class FleetMember {
 
   get #row() {
     const held = this.#loads.reduce((sum, load) => sum + load.held, 0);
-    return { ...this.#parts.row, sessions: held, draining: this.#isDraining, problem: this.#problem ?? null };
+    const { row, hasContext } = this.#parts;
+    return {
+      ...row,
+      sessions: held,
+      draining: this.#isDraining,
+      problem: this.#problem ?? null,
+      ...(hasContext && { hasContext: hasContext() }),
+    };
   }
 
   get #loads(): SessionRuns["load"][] {

@@ -39,6 +39,8 @@ export const takesWork = ({ draining, problem }: Pick<WorkerRow, "draining" | "p
   !draining && !problem;
 
 /** Describes a place, after "It needs". */
+export const isMachine = (place: string): boolean => place.startsWith(MACHINE);
+
 export function describePlace(place: string | null): string {
   if (place === null || place === ANYWHERE) return "any worker";
   if (place.startsWith(MACHINE)) return `a worker on ${place.slice(MACHINE.length)}, where its folder is`;

@@ -195,6 +195,7 @@ test("a turn without a matching worker logs that, and logs when one joins", asyn
   expect(waiting.at(-1)?.event).toMatchObject({
     place: "machine:alpha",
     needs: "a worker on alpha, where its folder is",
+    fix: "Start one on that machine with `tandem up --as worker`. The message waits.",
   });
   await enterWorker({ machine: "beta" });
   const back = await enterWorker({ machine: "alpha" });

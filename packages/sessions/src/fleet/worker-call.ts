@@ -3,7 +3,7 @@ import type { DeadRun } from "@tandem/queue";
 import type { Store, WorkerRow } from "@tandem/storage";
 import type { Clock } from "../host/clock.ts";
 import type { FleetSettings } from "./fleet-settings.ts";
-import { ANYWHERE, describePlace, fits, takesWork } from "./place.ts";
+import { ANYWHERE, describePlace, isMachine, fits, takesWork } from "./place.ts";
 
 /** This process does not enqueue a run again within this time: it may be in flight. */
 const SENT_MS = 5_000;
@@ -122,12 +122,18 @@ export class WorkerCall {
     const name = `${session} ${place}`;
     if (this.#told.has(name)) return;
     this.#told.add(name);
-    const event = { type: "tandem.unplaced" as const, place, needs: `${describePlace(place)}${problemsOf(unable)}` };
+    const needs = `${describePlace(place)}${problemsOf(unable)}`;
+    const event = { type: "tandem.unplaced" as const, place, needs, fix: fixFor(place, unable.length > 0) };
     await this.#speak(session, async (actor) => {
       if (await isUnplaced(this.#store, session)) return;
       await actor.change(() => ({ change: {}, events: [event] }));
     });
   }
+}
+
+function fixFor(place: string, isUnable: boolean): string {
+  const start = isMachine(place) ? "Start one on that machine" : "Start one";
+  return `${isUnable ? "Solve the problem, or start another one" : start} with \`tandem up --as worker\`. The message waits.`;
 }
 
 /** Why workers that match take no work. */

@@ -45,6 +45,7 @@ export interface Membership extends AsyncDisposable {
     address: string;
     version: string;
     payer: Payer | "nobody";
+    hasContext: () => boolean;
     onDrainRequest: () => void;
   }): Promise<Joined>;
 }
@@ -112,7 +113,7 @@ export async function openMembership(
       // The `server` role runs no turns and needs no Claude Code.
       ...(role === "server" && { runs: "later" }),
     }),
-    async join({ store: shared, runtimes, address, version, payer, onDrainRequest }) {
+    async join({ store: shared, runtimes, address, version, payer, hasContext, onDrainRequest }) {
       const { FleetMember } = await loadSessions();
       const needs: WorkerNeeds | undefined =
         role === "server"
@@ -124,6 +125,7 @@ export async function openMembership(
         log,
         sharedClock: clock,
         ...(needs && { findProblem: () => workerProblem(needs) }),
+        hasContext,
         onDrainRequest,
         open: () => runtimes.open.map(({ engine }) => engine.runs),
         runsOf: async (tenant) => (await runtimeIn(runtimes, tenant)).engine.runs,

@@ -20,7 +20,7 @@ export const jobRoutes: Route[] = [
   }),
   jsonRoute("jobs.create", {
     scope: "run",
-    at: "worker",
+    at: "job",
     extension: true,
     summary: "Start a job, which runs in the background",
     handle: async (call) => describe(await contextOf(call).jobRunner.start(call.body.kind, call.body.params)),
