@@ -39,7 +39,7 @@ export function labFaults(lab: Lab, network: LabNetwork, links: LabLinks, noDela
   return [
     ...Object.entries(linkKinds(lab.databases)).flatMap(([kind, of]) => linkFaults(kind, of, links, noDelay)),
     clockSkew(lab),
-    crashOfMachine(network),
+    crashOfMachine(lab, network),
     drain(lab),
     scaleDown(),
     fullDisk(lab),
@@ -99,12 +99,13 @@ const clockSkew = ({ clocks }: Lab): ExtraFault => ({
 });
 
 /** All processes of the machine end in the same moment, guardians included. */
-const crashOfMachine = (network: LabNetwork): ExtraFault => ({
+const crashOfMachine = ({ boots }: Lab, network: LabNetwork): ExtraFault => ({
   kind: "crash-machine",
   description: "a worker's machine loses its power, and starts again",
   inject: async (random, system) => {
     const machine = one(random, WORKERS);
     await network.killAll(machine);
+    await boots.get(machine)?.renew();
     await sleep(random.between(0, MOST_MS));
     await restart(system, machine);
   },

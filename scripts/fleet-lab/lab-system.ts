@@ -1,41 +1,22 @@
-import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { chmod, chown, cp, mkdir, readdir, writeFile } from "node:fs/promises";
-import { delimiter, dirname, join } from "node:path";
-import { promisify } from "node:util";
-import {
-  checkHealth,
-  ClockStep,
-  type CrashTestStage,
-  type ProcessPlan,
-  SmallDisk,
-  type SystemPlan,
-} from "@tandem/crash-test";
-import { seedModels } from "../../apps/cli/src/testing/seed-models.ts";
+import { chmod, chown, cp, mkdir, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { checkHealth, ClockStep, type ProcessPlan, SmallDisk, type SystemPlan } from "@tandem/crash-test";
 import { TANDEM } from "../../apps/cli/src/testing/run-tandem.ts";
+import { BootId } from "./boot-id.ts";
 import { type MachineName, SERVERS, uidOf, VOLUME_WORKERS, WORKERS } from "./lab-machines.ts";
 import type { LabNetwork } from "./lab-network.ts";
 import { startLabPgBouncer } from "./lab-pgbouncer.ts";
 import { startLabPostgres } from "./lab-postgres.ts";
+import type { LabFolder, LabSettings } from "./lab-settings.ts";
+import { createShop, homeVariables, SHOP, writeTemplates } from "./lab-templates.ts";
 import { machineCommand } from "./machine-command.ts";
 import { startService } from "./lab-service.ts";
 
-const run = promisify(execFile);
 const START_MS = 120_000;
 const PORT = 4760;
 const VOLUME = "shared";
 const HAPROXY_FILE = join(import.meta.dirname, "..", "..", "deploy", "haproxy", "haproxy.cfg");
-
-/** The part of a stage that a lab uses: each machine has its own disk and clock. */
-export type LabFolder = Pick<CrashTestStage, "folder" | "modelUrl" | "mark">;
-
-export interface LabSettings {
-  /** How long a lease lasts: `sessions.takeover`. */
-  takeover: string;
-  workers: number;
-  /** Whether statements go through PgBouncer in transaction mode. */
-  hasPgBouncer: boolean;
-}
 
 export interface Lab {
   plan: SystemPlan;
@@ -43,9 +24,12 @@ export interface Lab {
   /** The machines that processes connect to as their database. */
   databases: readonly MachineName[];
   clocks: ReadonlyMap<MachineName, ClockStep>;
+  boots: ReadonlyMap<MachineName, BootId>;
   disks: ReadonlyMap<MachineName, SmallDisk | string>;
   /** Its sessions can move between the workers that mount the volume. */
   volumeEnvironment: { name: string; metadata: Record<string, string> };
+  /** Where the observer sees the working folder of that environment. */
+  workFolder: string;
 }
 
 /** A fleet on machines of its own: servers behind HAProxy, workers, a database. Clients, model and sink are in `client`. */
@@ -66,12 +50,14 @@ export async function createLab(
   const volume = join(stage.folder, "volume");
   const volumeDisk = join(stage.folder, "volume-disk");
   for (const folder of [local, volume, volumeDisk, join(volumeDisk, "work")]) await mkdir(folder);
+  if (settings.hasContext) createShop(join(volumeDisk, SHOP));
   await giveTo(volumeDisk, uidOf(VOLUME_WORKERS[0]));
-  const template = await writeTemplate(stage, local, volume, settings);
+  const templates = await writeTemplates(stage, { local, volume, settings });
   const clocks = new Map<MachineName, ClockStep>();
+  const boots = new Map<MachineName, BootId>();
   const disks = new Map<MachineName, SmallDisk | string>();
   const variablesOf = (machine: MachineName): Record<string, string> => ({
-    ...clocks.get(machine)?.variables,
+    ...boots.get(machine)?.addTo(clocks.get(machine)?.variables ?? {}),
     ...homeVariables(local, stage),
     TEST_DATABASE: pgbouncer?.pooled(database.url) ?? database.url,
     TEST_DIRECT: database.url,
@@ -82,10 +68,11 @@ export async function createLab(
     const disk = await SmallDisk.mount(own);
     if (typeof disk !== "string") parts.use(disk);
     disks.set(machine, disk);
-    await cp(template, own, { recursive: true });
+    await cp(VOLUME_WORKERS.includes(machine) ? templates.volume : templates.plain, own, { recursive: true });
     const clockFolder = join(stage.folder, "clocks", machine);
     await mkdir(clockFolder, { recursive: true });
     clocks.set(machine, await ClockStep.create(clockFolder));
+    boots.set(machine, await BootId.create(clockFolder));
     for (const folder of [own, clockFolder]) await giveTo(folder, uidOf(machine));
     const hasVolume = VOLUME_WORKERS.includes(machine);
     const mounts = [[own, local] as const, ...(hasVolume ? [[volumeDisk, volume] as const] : [])];
@@ -117,8 +104,10 @@ export async function createLab(
     database,
     databases: settings.hasPgBouncer ? ["postgres", "pgbouncer"] : ["postgres"],
     clocks,
+    boots,
     disks,
     volumeEnvironment,
+    workFolder: join(volumeDisk, "work"),
     plan: {
       processes,
       url: `http://haproxy:${PORT}`,
@@ -131,40 +120,6 @@ export async function createLab(
     },
   };
 }
-
-/** The disk of a new machine: the project, trusted, and a home. */
-async function writeTemplate(
-  stage: LabFolder,
-  local: string,
-  volume: string,
-  { takeover, hasPgBouncer }: LabSettings,
-): Promise<string> {
-  const project = join(local, "project");
-  for (const folder of ["project", "home", "tmp"]) await mkdir(join(local, folder));
-  const llm = `llm:\n  claudeCode: { auth: api_key, apiKey: "env:SESSION_KEY", baseUrl: "${stage.modelUrl}" }\n`;
-  const server = `server: { host: "0.0.0.0", trustedProxy: true, allowedHosts: [haproxy, server-1, server-2] }\n`;
-  const sessions = `sessions: { takeover: ${takeover}, idle: 5s, recovery: resume, roots: ["${project}", "${volume}"] }\n`;
-  // In the sandbox, tools would not reach the observer.
-  const direct = hasPgBouncer ? `, directUrl: "env:TEST_DIRECT"` : "";
-  const text = `${llm}storage: { url: "env:TEST_DATABASE"${direct}, key: "env:STORE_KEY" }\n${server}${sessions}sandbox: { mode: off }\n`;
-  await writeFile(join(project, "tandem.yaml"), text);
-  const variables = homeVariables(local, stage);
-  await run(process.execPath, [TANDEM, "trust"], { cwd: project, env: variables });
-  await seedModels({ project, variables });
-  return local;
-}
-
-const homeVariables = (local: string, stage: LabFolder): Record<string, string> => ({
-  PATH: [dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin", stage.mark].join(delimiter),
-  HOME: join(local, "home"),
-  TANDEM_HOME: join(local, "home", ".tandem"),
-  CLAUDE_CONFIG_DIR: join(local, "home", ".claude"),
-  TMPDIR: join(local, "tmp"),
-  LANG: "C.UTF-8",
-  SESSION_KEY: "sk-ant-made-up",
-  // Secrets of webhooks: every process needs the same key.
-  STORE_KEY: Buffer.alloc(32, "lab").toString("base64"),
-});
 
 async function giveTo(folder: string, uid: number): Promise<void> {
   await chown(folder, uid, uid);

@@ -3,7 +3,7 @@ import { slowly, text, type ModelRequest } from "@tandem/rehearsal";
 import { FleetClients } from "../../bench/fleet/fleet-clients.ts";
 import { costsBetween, costsSoFar, countStatements } from "../../bench/fleet/postgres-costs.ts";
 import type { LabNetwork } from "./lab-network.ts";
-import type { LabSettings } from "./lab-system.ts";
+import type { LabSettings } from "./lab-settings.ts";
 import { SERVERS, WORKERS } from "./lab-machines.ts";
 import { measureTakeovers, type TakeoverFigures } from "./measure-takeovers.ts";
 import { openStage } from "./open-stage.ts";

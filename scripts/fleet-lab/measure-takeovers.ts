@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import Anthropic from "@anthropic-ai/sdk";
 import { slowly, text, type ModelRequest } from "@tandem/rehearsal";
 import type { LabNetwork } from "./lab-network.ts";
-import type { LabSettings } from "./lab-system.ts";
+import type { LabSettings } from "./lab-settings.ts";
 import { VOLUME_WORKERS } from "./lab-machines.ts";
 import { quantile } from "./quantile.ts";
 import { openStage } from "./open-stage.ts";

@@ -5,7 +5,8 @@ import { TestedSystem } from "@tandem/crash-test";
 import { startRehearsal, type Rehearsal, type Script } from "@tandem/rehearsal";
 import { addressOf } from "./lab-machines.ts";
 import type { LabNetwork } from "./lab-network.ts";
-import { createLab, type Lab, type LabFolder, type LabSettings } from "./lab-system.ts";
+import type { LabFolder, LabSettings } from "./lab-settings.ts";
+import { createLab, type Lab } from "./lab-system.ts";
 
 export interface LabStage extends AsyncDisposable {
   lab: Lab;

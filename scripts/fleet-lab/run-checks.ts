@@ -1,11 +1,13 @@
-import { reply, text, toolUse, type ModelRequest, type Reply } from "@tandem/rehearsal";
 import { anyServer } from "./checks/any-server.ts";
+import { CheckModel } from "./checks/check-model.ts";
+import { contextAnywhere } from "./checks/context-anywhere.ts";
 import { doneOnce } from "./checks/done-once.ts";
 import type { LabCheck } from "./checks/lab-check.ts";
+import { scaling } from "./checks/scaling.ts";
 import { workerPlaces } from "./checks/worker-places.ts";
 import { LabLinks } from "./lab-links.ts";
 import type { LabNetwork } from "./lab-network.ts";
-import type { LabSettings } from "./lab-system.ts";
+import type { LabSettings } from "./lab-settings.ts";
 import { openStage } from "./open-stage.ts";
 
 export interface CheckResult {
@@ -15,7 +17,7 @@ export interface CheckResult {
   failure?: string;
 }
 
-const CHECKS: readonly LabCheck[] = [...anyServer, ...workerPlaces, ...doneOnce];
+const CHECKS: readonly LabCheck[] = [...anyServer, ...contextAnywhere, ...workerPlaces, ...scaling, ...doneOnce];
 
 /** Runs the checks that match, one after another, in one lab. */
 export async function runChecks(
@@ -23,8 +25,10 @@ export async function runChecks(
   settings: LabSettings,
   { signal, pattern }: { signal: AbortSignal; pattern: RegExp },
 ): Promise<CheckResult[]> {
-  await using stage = await openStage(network, settings, { script: answer, signal });
-  const context = { stage, network, links: new LabLinks(network) };
+  const model = new CheckModel();
+  const withContext = { ...settings, hasContext: true };
+  await using stage = await openStage(network, withContext, { script: model.answer, signal });
+  const context = { stage, network, model, links: new LabLinks(network) };
   const results: CheckResult[] = [];
   for (const check of CHECKS.filter(({ name }) => pattern.test(name))) {
     if (signal.aborted) break;
@@ -36,15 +40,6 @@ export async function runChecks(
     console.error(`${failure === undefined ? "✓" : "✗"} ${name} (${seconds} s)${failure ? `: ${failure}` : ""}`);
   }
   return results;
-}
-
-/** Runs one tool if it is asked to, and talks otherwise. */
-function answer(request: ModelRequest): Reply {
-  const said = JSON.stringify(request.messages);
-  const isDone = said.includes("tool_result") || !said.includes("Please run a tool.");
-  const tool = request.toolNames.find((name) => /^bash$/i.test(name));
-  if (isDone || tool === undefined) return text("One word follows another.");
-  return reply([toolUse(tool, { command: "echo ran on $(hostname)" })]);
 }
 
 function describe(error: unknown): string {

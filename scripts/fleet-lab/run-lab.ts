@@ -6,7 +6,7 @@ import { labFaults } from "./lab-faults.ts";
 import { LabLinks, whyNoDelay } from "./lab-links.ts";
 import { addressOf, WORKERS } from "./lab-machines.ts";
 import type { LabNetwork } from "./lab-network.ts";
-import type { LabSettings } from "./lab-system.ts";
+import type { LabSettings } from "./lab-settings.ts";
 import { SessionWatch, type TakeoverTimes } from "./session-watch.ts";
 import { quantile } from "./quantile.ts";
 

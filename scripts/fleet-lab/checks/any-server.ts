@@ -8,13 +8,13 @@ import {
   expectThat,
   headersOf,
   type LabCheck,
+  MODEL,
   say,
   until,
   untilIdle,
   urlOf,
 } from "./lab-check.ts";
 
-const MODEL = "claude-sonnet-5-5";
 const [ONE, OTHER] = SERVERS;
 
 /** Any server answers for any session, behind HAProxy and directly. */

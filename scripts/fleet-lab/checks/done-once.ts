@@ -4,9 +4,8 @@ import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { addressOf } from "../lab-machines.ts";
-import { type CheckContext, clientAt, expectThat, type LabCheck, say, until, untilIdle } from "./lab-check.ts";
+import { type CheckContext, clientAt, expectThat, type LabCheck, MODEL, say, until, untilIdle } from "./lab-check.ts";
 
-const MODEL = "claude-sonnet-5-5";
 /** Tandem takes all types here, where the hosted service takes those of user profiles. */
 const EVENT = "session.status_idled";
 const MINUTE_MS = 60_000;

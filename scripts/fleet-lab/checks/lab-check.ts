@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { LabLinks } from "../lab-links.ts";
 import type { MachineName } from "../lab-machines.ts";
 import type { LabNetwork } from "../lab-network.ts";
+import type { CheckModel } from "./check-model.ts";
 import type { LabStage } from "../open-stage.ts";
 
 /** A promise about the fleet that random faults do not reach. It throws if the promise is broken. */
@@ -15,8 +16,10 @@ export interface CheckContext {
   stage: LabStage;
   network: LabNetwork;
   links: LabLinks;
+  model: CheckModel;
 }
 
+export const MODEL = "claude-sonnet-5-5";
 const WAIT_MS = 90_000;
 const POLL_MS = 200;
 
@@ -98,4 +101,31 @@ export async function workersOf(context: CheckContext, at: MachineName = "haprox
     signal: AbortSignal.timeout(10_000),
   });
   return ((await response.json()) as { workers: WorkerView[] }).workers;
+}
+
+export const processOf = ({ stage }: CheckContext, machine: string): LabStage["system"]["processes"][number] =>
+  stage.system.processes.find(({ name }) => name === machine)!;
+
+/** Starts a process again, as its supervisor would. */
+export async function startAgain(context: CheckContext, machine: string): Promise<void> {
+  const process = processOf(context, machine);
+  if (process.pid === undefined) process.launch();
+  await context.stage.system.ready(process);
+}
+
+/** A new session whose agent may run tools, in the environment on the shared volume. */
+export async function newSession(context: CheckContext, client: Anthropic): Promise<string> {
+  const agent = await client.beta.agents.create({
+    name: "works",
+    model: MODEL,
+    tools: [{ type: "agent_toolset_20260401", default_config: { permission_policy: { type: "always_allow" } } }],
+  });
+  const environment = await client.beta.environments.create(context.stage.lab.volumeEnvironment);
+  return (await client.beta.sessions.create({ agent: agent.id, environment_id: environment.id })).id;
+}
+
+/** The machine on which the last tool of a session ran. */
+export function machineOf(events: readonly SeenEvent[]): string {
+  const results = events.filter(({ type }) => type === "agent.tool_result");
+  return /ran on ([\w-]+)/.exec(JSON.stringify(results.at(-1) ?? ""))?.[1] ?? "nowhere";
 }

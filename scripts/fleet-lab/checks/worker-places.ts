@@ -5,18 +5,20 @@ import {
   clientAt,
   eventsOf,
   expectThat,
+  headersOf,
   type LabCheck,
+  machineOf,
+  MODEL,
+  newSession,
+  processOf,
   say,
   until,
   untilIdle,
+  urlOf,
   workersOf,
 } from "./lab-check.ts";
 
-const MODEL = "claude-sonnet-5-5";
 const [ONE] = VOLUME_WORKERS;
-
-const processOf = ({ stage }: CheckContext, machine: string) =>
-  stage.system.processes.find(({ name }) => name === machine)!;
 
 /** Where sessions run, and what they say if they cannot. */
 export const workerPlaces: readonly LabCheck[] = [
@@ -37,7 +39,11 @@ export const workerPlaces: readonly LabCheck[] = [
       const unplaced = await until("tandem.unplaced", async () =>
         (await eventsOf(client, session.id)).find(({ type }) => type === "tandem.unplaced"),
       );
-      expectThat(String(unplaced["needs"]).includes(machine), `It says: ${String(unplaced["needs"])}`);
+      const notice = `${String(unplaced["needs"])}. ${String(unplaced["fix"])}`;
+      expectThat(notice.includes(machine) && notice.includes("tandem up --as worker"), `It says: ${notice}`);
+      const files = await fetch(`${urlOf("haproxy")}/v1/sessions/${session.id}/diff`, { headers: headersOf(context) });
+      const answer = await files.text();
+      expectThat(files.status === 503 && answer.includes(machine), `Its changes: ${files.status} ${answer}`);
       process.launch();
       await context.stage.system.ready(process);
       await untilIdle(client, session.id);
@@ -77,18 +83,14 @@ async function takesNoWork(context: CheckContext, machine: string, problem: RegE
     return row?.problem != null && problem.test(row.problem) ? row.problem : undefined;
   });
   const client = clientAt(context, "haproxy");
-  const agent = await client.beta.agents.create({ name: "placed", model: MODEL });
-  const environment = await client.beta.environments.create(context.stage.lab.volumeEnvironment);
   for (let count = 0; count < 3; count += 1) {
-    const session = await client.beta.sessions.create({ agent: agent.id, environment_id: environment.id });
-    await say(client, session.id, "Where are you?");
-    const events = await untilIdle(client, session.id);
-    expectThat(
-      !JSON.stringify(events).includes("session.error"),
-      `A turn failed: ${JSON.stringify(events.find(({ type }) => type === "session.error"))}`,
-    );
-    const said = events.findLast(({ type }) => type === "agent.message");
-    expectThat(said !== undefined, "There is no answer.");
+    const session = await newSession(context, client);
+    await say(client, session, "Please run a tool.");
+    const events = await untilIdle(client, session);
+    const error = events.find(({ type }) => type === "session.error");
+    expectThat(error === undefined, `A turn failed: ${JSON.stringify(error)}`);
+    const place = machineOf(events);
+    expectThat(place !== machine && place !== "nowhere", `A turn ran on ${place}.`);
   }
 }
 

@@ -1,0 +1,14 @@
+import type { CrashTestStage } from "@tandem/crash-test";
+
+/** The part of a stage that a lab uses: each machine has its own disk and clock. */
+export type LabFolder = Pick<CrashTestStage, "folder" | "modelUrl" | "mark">;
+
+export interface LabSettings {
+  /** How long a lease lasts: `sessions.takeover`. */
+  takeover: string;
+  workers: number;
+  /** Whether statements go through PgBouncer in transaction mode. */
+  hasPgBouncer: boolean;
+  /** Whether the workers with the shared volume have a context there. */
+  hasContext?: boolean;
+}
