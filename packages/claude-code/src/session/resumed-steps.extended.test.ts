@@ -39,15 +39,18 @@ afterAll(async () => {
 });
 
 /** Continues the turn from these lines in a new process. Returns the texts of its first request; undefined without one. */
-async function resumed(stored: readonly TranscriptLine[], results: LateResult[]): Promise<string[] | undefined> {
+async function resumed(stored: readonly TranscriptLine[], late: LateResult[]): Promise<string[] | undefined> {
   await rm(join(stage.configDir, "projects"), { recursive: true, force: true });
   stage.rehearsal.use([always(() => text("Twelve."))]);
   const transcripts = new MemoryTranscripts();
   await transcripts.append("", stored);
-  await using next = openSession(stage, { ...session.setup, transcripts, resume: true, goOn: { results } });
+  await using next = openSession(stage, { ...session.setup, transcripts, resume: true, goOn: { results: late } });
   expect(await next.ended()).toMatchObject({ stop: "end_turn" });
-  const [request] = stage.rehearsal.modelRequests;
-  return request?.messages.flatMap(({ content }) => content.map((block) => String(block["text"]).trim()));
+  const blocks = stage.rehearsal.modelRequests[0]?.messages.flatMap(({ content }) => content);
+  const calls = blocks?.flatMap(({ type, id }) => (type === "tool_use" ? [id] : []));
+  const results = blocks?.flatMap((block) => (block.type === "tool_result" ? [block["tool_use_id"]] : []));
+  expect(results, "the API refuses a call without a result, and a result without its call").toEqual(calls);
+  return blocks?.map((block) => String(block["text"]).trim());
 }
 
 /** The places of the lines that Claude Code links to each other, after the user's message. */
