@@ -42,7 +42,7 @@ const STARTS: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Assigns the modules that a command loads at its start to few chunks. Node takes about a millisecond of CPU to load a chunk,
- * however small, and the bundler makes one for each set of entries that share modules: `tandem run` loaded 75. Modules with
+ * however small, and the bundler makes one for each set of entries that share modules: `tandem run` loaded 71. Modules with
  * the same loaders share a chunk here, so that no command, thread or library loads much more than it needs.
  */
 export function startChunks(root: string, output: readonly (OutputChunk | OutputAsset)[]): ReadonlyMap<string, string> {
