@@ -155,11 +155,13 @@ test("webhooks reach the test, once, twice or late", async () => {
   await expect.poll(() => emulator.webhooks.received.length).toBe(3);
 });
 
-// 8:30 is 7:30 UTC in winter and 6:30 in summer.
+// 8:30 in Berlin is 7:30 UTC in winter and 6:30 in summer. In New York it is 13:30 and 12:30.
 test.each([
-  ["summer", ["2027-03-27T07:30:00", "2027-03-28T06:30:00", "2027-03-29T06:30:00"]],
-  ["winter", ["2027-10-30T06:30:00", "2027-10-31T07:30:00", "2027-11-01T07:30:00"]],
-])("a schedule keeps its local time over a change to %s time", async (_name, due) => {
+  ["summer", "Europe/Berlin", ["2027-03-27T07:30:00", "2027-03-28T06:30:00", "2027-03-29T06:30:00"]],
+  ["winter", "Europe/Berlin", ["2027-10-30T06:30:00", "2027-10-31T07:30:00", "2027-11-01T07:30:00"]],
+  ["summer", "America/New_York", ["2027-03-13T13:30:00", "2027-03-14T12:30:00", "2027-03-15T12:30:00"]],
+  ["winter", "America/New_York", ["2027-11-06T12:30:00", "2027-11-07T13:30:00", "2027-11-08T13:30:00"]],
+])("a schedule keeps its local time over a change to %s time (%s)", async (_name, timezone, due) => {
   const [first] = due;
   await using emulator = await startEmulator({
     script: [always(text("Hello."))],
@@ -171,7 +173,7 @@ test.each([
     agent: agent.id,
     environment_id: "env_local",
     initial_events: [{ type: "user.message", content: [{ type: "text", text: "Good morning." }] }],
-    schedule: { type: "cron", expression: "30 8 * * *", timezone: "Europe/Zurich" },
+    schedule: { type: "cron", expression: "30 8 * * *", timezone },
   });
   const runs = async () => (await client.beta.deploymentRuns.list({ deployment_id: deployment.id })).data;
   for (const [index, time] of due.entries()) {
