@@ -12,9 +12,11 @@ beforeAll(async () => {
   machine = await fleetMachine();
 });
 afterAll(() => machine?.[Symbol.asyncDispose]());
-const go = () => join(machine.folder, "go.txt");
+/** In the folder of sessions: the sandbox hides others. */
+const inFolder = (name: string) => join(machine.folder, "project", name);
+const go = () => inFolder("go.txt");
 const waits = (name: string) =>
-  toolUse("Bash", { command: `touch ${machine.folder}/${name}.begun; tail -F ${go()} | grep -m1 go` });
+  toolUse("Bash", { command: `touch ${inFolder(`${name}.begun`)}; tail -F ${go()} | grep -m1 go` });
 beforeEach(() => machine.reset([]));
 
 const clientOf = ({ url, token }: RunningUp) => new Anthropic({ baseURL: url, apiKey: token, maxRetries: 0 });
@@ -31,7 +33,7 @@ async function begin(worker: RunningUp, name: string) {
   await client.beta.sessions.events.send(session.id, {
     events: [{ type: "user.message", content: [{ type: "text", text: "Do it." }] }],
   });
-  await expect.poll(() => existsSync(join(machine.folder, `${name}.begun`))).toBe(true);
+  await expect.poll(() => existsSync(inFolder(`${name}.begun`))).toBe(true);
   await expect.poll(waitingCommands).toHaveLength(1);
   return { id: session.id, command: waitingCommands()[0]! };
 }
