@@ -37,6 +37,21 @@ export const unavailable = (why: string, cause?: unknown, fix = TRY_AGAIN): Refu
     cause,
   );
 
+/** `detail` of the error of a call that nothing came of, because another process was writing. */
+export const BUSY = "busy";
+
+export const busy = (cause: unknown): Refusal =>
+  new Refusal(
+    {
+      type: "request",
+      code: "unavailable",
+      message: "The database cannot be used: another process is busy writing.",
+      fix: TRY_AGAIN,
+      detail: BUSY,
+    },
+    cause,
+  );
+
 /** `detail` of the error of a full disk. */
 export const DISK_FULL = "disk_full";
 

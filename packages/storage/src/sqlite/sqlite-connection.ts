@@ -1,9 +1,9 @@
 import { statSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { alreadyThere, fullDisk, Refusal, unavailable } from "../refusal.ts";
+import { alreadyThere, busy, fullDisk, Refusal, unavailable } from "../refusal.ts";
 import type { Sql } from "../sql-statement.ts";
 
-/** Wait for another process's transaction; all transactions are short. */
+/** Wait for another process's transaction; nearly all are short. */
 const BUSY_TIMEOUT_MS = 5_000;
 /** The WAL is truncated to this size after a burst. */
 const WAL_LIMIT_BYTES = 16 * 1_048_576;
@@ -13,23 +13,24 @@ const RESULT = { busy: 5, locked: 6, readonly: 8, io: 10, corrupt: 11, full: 13,
 const CONSTRAINT_PRIMARY_KEY = 1_555;
 const CONSTRAINT_UNIQUE = 2_067;
 
-/** One synchronous connection; every call blocks, so it runs in its own thread. */
+/** One synchronous connection: every call blocks. */
 export class SqliteConnection implements Disposable {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
   readonly #file: string;
   readonly #identity: string | undefined;
 
-  constructor(file: string, options: { readOnly: boolean }) {
+  constructor(file: string, options: { readOnly: boolean; busyMs?: number | undefined }) {
     this.#file = file;
-    this.#database = open(() => new DatabaseSync(file, { readOnly: options.readOnly, timeout: BUSY_TIMEOUT_MS }));
+    const { readOnly, busyMs: timeout = BUSY_TIMEOUT_MS } = options;
+    this.#database = open(timeout, () => new DatabaseSync(file, { readOnly, timeout }));
     this.#identity = identityOf(file);
     this.#database.function("now_ms", () => BigInt(Date.now()));
-    if (options.readOnly) return;
+    if (readOnly) return;
     // Must be set before the first table exists. Lets deleted pages be returned to the disk.
-    open(() => this.#database.exec("pragma auto_vacuum = incremental"));
+    open(timeout, () => this.#database.exec("pragma auto_vacuum = incremental"));
     // `busy_timeout` does not cover this pragma when two processes create the file at once, so retry ourselves.
-    open(() => this.#database.exec("pragma journal_mode = wal"));
+    open(timeout, () => this.#database.exec("pragma journal_mode = wal"));
     this.#database.exec("pragma synchronous = full");
     this.#database.exec("pragma secure_delete = on");
     this.#database.exec(`pragma journal_size_limit = ${WAL_LIMIT_BYTES}`);
@@ -90,8 +91,8 @@ export class SqliteConnection implements Disposable {
 }
 
 /** Retries while another process creates the file. */
-function open<T>(attempt: () => T): T {
-  const deadline = performance.now() + BUSY_TIMEOUT_MS;
+function open<T>(timeoutMs: number, attempt: () => T): T {
+  const deadline = performance.now() + timeoutMs;
   for (;;) {
     try {
       return attempt();
@@ -119,7 +120,7 @@ function translate(error: unknown): unknown {
   switch (resultOf(error)) {
     case RESULT.busy:
     case RESULT.locked:
-      return unavailable("another process is busy writing", error);
+      return busy(error);
     case RESULT.full:
       return fullDisk(error);
     case RESULT.readonly:

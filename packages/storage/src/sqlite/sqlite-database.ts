@@ -7,13 +7,16 @@ import { BatchQueue, type Outcome } from "../threads/batch-queue.ts";
 import type { Operation } from "../operation.ts";
 import { SCHEMA_VERSION } from "../operations/schema/migrations.ts";
 import { deleteTenant, getTenant, markTenant, noSuchTenant, retireTenant } from "../operations/tenants.ts";
-import { fullDisk, unavailable } from "../refusal.ts";
+import { BUSY, fullDisk, unavailable } from "../refusal.ts";
 import { toTandemError } from "../to-tandem-error.ts";
-import type { Call, Result, ThreadData } from "./thread-messages.ts";
+import type { Call, Question, Result, ThreadData } from "./thread-messages.ts";
+import { deletes, SqliteWork } from "./sqlite-work.ts";
 import { SqliteWorker } from "./sqlite-worker.ts";
 
-/** Most commands finish before a second thread has started, so the reader starts late. */
+/** Most work of commands is done before a second thread has started, so the reader starts late. */
 const READER_AFTER_MS = 500;
+/** With more work than this in a second, the database gets a thread. */
+const MOST_WORK_MS = 100;
 
 /** With less free space, a commit of a usual size fails. */
 const LEAST_FREE_BYTES = 256 * 1_024;
@@ -21,14 +24,20 @@ const LEAST_FREE_BYTES = 256 * 1_024;
 const CREATION_MS = 5_000;
 
 /**
- * A SQLite file with a writer thread and a reader thread: neither blocks the event loop, and reads never wait for a
- * commit's fsync. The reader starts with the first read that has to wait for a commit; until then the writer reads too, and
- * an idle server has one thread. A third one starts with the first search.
+ * A SQLite file. At first its calls run in this thread: most commands and an idle server have little to do, and a thread costs
+ * 17 MB and as much time as dozens of calls. With more work, or as soon as a call would have to wait, a writer thread takes over for
+ * good, so that the event loop is not blocked. A reader thread starts with the first read that has to wait for a commit; until
+ * then the writer reads too. A third one starts with the first search.
  */
 export class SqliteDatabase implements Database {
   readonly engine = "sqlite";
   readonly place: string;
   readonly #queue = new BatchQueue<Call>((calls) => this.#commit(calls));
+  /** Undefined when the writer thread has taken over. */
+  #inThisThread: SqliteWork | undefined;
+  /** Time of calls in this thread since `#secondFrom`. */
+  #workMs = 0;
+  #secondFrom = 0;
   readonly #workers: { [role in ThreadData["role"]]?: Promise<SqliteWorker> } = {};
   /** Undefined until the reader thread has started. */
   #reader: SqliteWorker | undefined;
@@ -53,10 +62,9 @@ export class SqliteDatabase implements Database {
       throw toTandemError(unavailable(error instanceof Error ? error.message : `${file} cannot be made`).reason, error);
     }
     const database = new SqliteDatabase(file, isShared);
-    const writer = database.#worker("writer");
     onWait?.();
     try {
-      await writer;
+      await database.#open();
       return database;
     } catch (error) {
       await database[Symbol.asyncDispose]();
@@ -64,11 +72,29 @@ export class SqliteDatabase implements Database {
     }
   }
 
+  async #open(): Promise<void> {
+    const data = this.#dataOf("writer");
+    const changed = (): void => queueMicrotask(() => this.#changed());
+    const work = new SqliteWork(data, { changed, isBrief: true });
+    const [opened] = work.answer({ type: "open", data });
+    if (opened!.ok) return void (this.#inThisThread = work);
+    work.answer({ type: "close" });
+    if (!isBusy(opened!)) throw toTandemError(opened!.reason);
+    // Another process creates or migrates the file. The thread can wait for that.
+    await this.#worker("writer");
+  }
+
   async read<A, T>(operation: Operation<A, T>, args: A, purpose?: "search"): Promise<T> {
     if (this.#closing) throw closed();
+    const question: Question = { type: "read", call: { name: operation.name, args } };
+    if (this.#inThisThread && !purpose) {
+      const [answered] = this.#answer(this.#inThisThread, question);
+      if (!isBusy(answered!)) return valueOf(answered!) as T;
+      await this.#moveToThread();
+    }
     if (!this.#reader && this.#commits > 0 && performance.now() > this.#readerFrom) this.#startReader();
     const reader = purpose ? await this.#worker("searcher") : (this.#reader ?? (await this.#worker("writer")));
-    const [result] = await reader.ask({ type: "read", call: { name: operation.name, args } });
+    const [result] = await reader.ask(question);
     return valueOf(result!) as T;
   }
 
@@ -80,11 +106,13 @@ export class SqliteDatabase implements Database {
   watch(listener: ((notice: ChangeNotice) => void) | undefined): void {
     this.#listener = listener;
     if (this.#closing) return;
+    const isOn = listener !== undefined;
+    if (this.#inThisThread) this.#inThisThread.watch(isOn);
     // A failed start is reported to the next read or write.
-    this.#worker("writer").then(
-      (writer) => writer.watch(this.#listener !== undefined),
-      () => {},
-    );
+    else {
+      const watching = this.#worker("writer").then((writer) => writer.watch(isOn));
+      watching.catch(() => {});
+    }
   }
 
   async tenant(id: string): Promise<Database> {
@@ -133,6 +161,8 @@ export class SqliteDatabase implements Database {
 
   async #close(): Promise<void> {
     await this.#queue.drained();
+    await this.#workers.writer?.catch(() => undefined);
+    this.#inThisThread?.answer({ type: "close" });
     // Readers first: the last connection to close checkpoints the WAL.
     for (const role of ["searcher", "reader", "writer"] as const) {
       const worker = await this.#workers[role]?.catch(() => undefined);
@@ -143,12 +173,54 @@ export class SqliteDatabase implements Database {
   async #commit(calls: Call[]): Promise<Outcome[]> {
     this.#commits += 1;
     try {
-      const writer = await this.#worker("writer");
-      const results = await writer.ask({ type: "write", calls });
+      const results = await this.#write(calls);
       return results.map((result) => (result.ok ? result : { ok: false, error: toTandemError(result.reason) }));
     } finally {
       this.#commits -= 1;
     }
+  }
+
+  /** The thread repeats calls that found the file busy, and can wait. */
+  async #write(calls: Call[]): Promise<Result[]> {
+    const question: Question = { type: "write", calls };
+    const results = this.#inThisThread && this.#answer(this.#inThisThread, question);
+    if (results && !results.every(isBusy)) {
+      if (calls.some(deletes)) this.#moveSoon();
+      return results;
+    }
+    await this.#moveToThread();
+    return (await this.#worker("writer")).ask(question);
+  }
+
+  /** As from a thread, the caller gets copies. */
+  #answer(work: SqliteWork, question: Question): Result[] {
+    const from = performance.now();
+    if (from - this.#secondFrom > 1_000) [this.#secondFrom, this.#workMs] = [from, 0];
+    const results = structuredClone(work.answer(question));
+    this.#workMs += performance.now() - from;
+    if (this.#workMs > MOST_WORK_MS) this.#moveSoon();
+    return results;
+  }
+
+  /** A failed start is no error: the calls go on in this thread. */
+  #moveSoon(): void {
+    this.#moveToThread().catch(() => {});
+  }
+
+  /** The calls of this thread are synchronous: when the thread is ready, none is under way. */
+  async #moveToThread(): Promise<void> {
+    if (!this.#inThisThread) return;
+    await this.#worker("writer");
+    this.#inThisThread?.answer({ type: "close" });
+    this.#inThisThread = undefined;
+  }
+
+  #changed(): void {
+    this.#listener?.({ type: "resync" });
+  }
+
+  #dataOf(role: ThreadData["role"]): ThreadData {
+    return { file: this.place, role, isShared: this.#isShared };
   }
 
   /** The next reads use it as soon as it is open. */
@@ -167,10 +239,10 @@ export class SqliteDatabase implements Database {
       if (this.#workers[role] === opened) delete this.#workers[role];
       if (role === "reader") this.#reader = undefined;
     };
-    const opened: Promise<SqliteWorker> = SqliteWorker.open(
-      { file: this.place, role, isShared: this.#isShared },
-      { changed: () => this.#listener?.({ type: "resync" }), ended: forget },
-    );
+    const opened: Promise<SqliteWorker> = SqliteWorker.open(this.#dataOf(role), {
+      changed: () => this.#changed(),
+      ended: forget,
+    });
     this.#workers[role] = opened;
     opened.then((worker) => role === "writer" && this.#listener && worker.watch(true), forget);
     return opened;
@@ -204,6 +276,10 @@ async function refuseEmpty(file: string): Promise<void> {
 }
 
 const closed = (): Error => toTandemError(unavailable("it has been closed").reason);
+
+/** Nothing came of such a call. */
+const isBusy = (result: Result): boolean =>
+  !result.ok && result.reason.type === "request" && result.reason.detail === BUSY;
 
 function valueOf(result: Result): unknown {
   if (!result.ok) throw toTandemError(result.reason);

@@ -2,7 +2,7 @@ import type { Worker } from "node:worker_threads";
 import { unavailable } from "../refusal.ts";
 import { ThreadPool } from "../threads/thread-pool.ts";
 import { toTandemError } from "../to-tandem-error.ts";
-import type { Reply, Request, Result, ThreadData } from "./thread-messages.ts";
+import type { Question, Reply, Request, Result, ThreadData } from "./thread-messages.ts";
 
 interface Pending {
   resolve: (results: Result[]) => void;
@@ -13,8 +13,6 @@ interface Handlers {
   changed: () => void;
   ended: () => void;
 }
-
-type Question<R = Request> = R extends { id: number } ? Omit<R, "id"> : never;
 
 /** A thread allocates much and keeps little: without a bound, its young generation alone grows to 48 MB. */
 const threads = new ThreadPool(new URL("./sqlite-thread.ts", import.meta.url), { maxYoungGenerationSizeMb: 8 });

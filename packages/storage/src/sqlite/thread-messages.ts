@@ -14,14 +14,15 @@ export interface ThreadData {
   isShared: boolean;
 }
 
-export type Request =
+export type Question =
   /** Answered when the connection is open and migrated. */
-  | { id: number; type: "open"; data: ThreadData }
+  | { type: "open"; data: ThreadData }
   /** Each call runs in its own savepoint of one transaction. */
-  | { id: number; type: "write"; calls: Call[] }
-  | { id: number; type: "read"; call: Call }
-  | { id: number; type: "close" }
-  | { type: "watch"; on: boolean };
+  | { type: "write"; calls: Call[] }
+  | { type: "read"; call: Call }
+  | { type: "close" };
+
+export type Request = (Question & { id: number }) | { type: "watch"; on: boolean };
 
 export type Result = { ok: true; value: unknown } | { ok: false; reason: Reason };
 
