@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -38,6 +38,12 @@ const inProject = (name: string) => join(stage.folder, name);
 const killProcesses = async () => {
   for (const pid of await stage.processes()) process.kill(-pid, "SIGKILL");
 };
+/** Its state and command; nothing if it has ended. */
+const running = (pid: number): string[] => {
+  if (!existsSync(`/proc/${pid}/stat`)) return [];
+  const state = /\) (\S)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8"))?.[1];
+  return state === "Z" ? [] : [`${pid} ${state} ${readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ")}`];
+};
 /** In a moment in which it does not write: a process that is halted in a transaction keeps all others from the file. */
 const halt = async (server: ChildProcess): Promise<void> => {
   const isFree = (): boolean => {
@@ -63,7 +69,7 @@ test("an answer reaches the model after its server was killed while the call wai
   const left = await stage.processes();
   server.kill("SIGKILL");
   await once(server, "exit");
-  await expect.poll(() => left.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
+  await expect.poll(() => left.flatMap(running)).toEqual([]);
   stage.rehearsal.use([text("It rains.")]);
   const head = await engine.engine.sessions.head(session.id);
   await engine.engine.sessions.send(session.id, [
