@@ -50,7 +50,7 @@ export interface Limits {
 export const FIGURES: Figures = {
   transactionsPerStep: 13.5,
   notificationsPerStep: 7.1,
-  walBytesPerStep: 26_000,
+  walBytesPerStep: 40_000,
   transactionsPerCall: 7,
   storedBytesPerTurn: 17_000,
   storedBytesPerSession: 5_000,

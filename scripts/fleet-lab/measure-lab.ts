@@ -15,7 +15,6 @@ interface TurnFigures {
   messageToIdleMs: { p50: number; p99: number };
   eventLagMs: { p50: number; p99: number };
   statementsPerTurn: number;
-  transactionsPerTurn: number;
   walBytesPerTurn: number;
   /** Between all machines and the database, in both directions. */
   wireBytesPerTurn: number;
@@ -79,7 +78,6 @@ async function measureTurns(network: LabNetwork, settings: LabSettings, signal: 
     messageToIdleMs: { p50: times.quantile(0.5), p99: times.quantile(0.99) },
     eventLagMs: { p50: lags.quantile(0.5), p99: lags.quantile(0.99) },
     statementsPerTurn: perTurn("statements"),
-    transactionsPerTurn: perTurn("transactions"),
     walBytesPerTurn: perTurn("walBytes"),
     wireBytesPerTurn: perTurn("wire"),
   };
