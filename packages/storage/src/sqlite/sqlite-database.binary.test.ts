@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
+import { newId } from "@tandem/protocol";
 import { afterAll, expect, test } from "vitest";
 import { message, sessionRow } from "../contract/samples.ts";
 import { numbers } from "../contract/storage-stage.ts";
@@ -12,9 +13,6 @@ import { SqliteDatabase } from "./sqlite-database.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "tandem-sqlite-"));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
-
-/** Threads of this process. */
-const threads = (): number => process.getActiveResourcesInfo().filter((name) => name === "MessagePort").length;
 
 test("another process's transaction holds up a write, but not this process", async () => {
   const file = join(scratch, "held.db");
@@ -31,12 +29,23 @@ test("another process's transaction holds up a write, but not this process", asy
   expect((await store.sessions.list({ limit: 10 })).data).toHaveLength(1);
 });
 
+test("a loop of calls leaves time for timers", async () => {
+  await using store = await openStore(join(scratch, "loop.db"));
+  let isOver = false;
+  setTimeout(() => (isOver = true), 50);
+  // Without a thread as well as with one, each call must let the timer run.
+  while (!isOver) await store.sessions.get("sesn_none");
+  isOver = false;
+  setTimeout(() => (isOver = true), 50);
+  while (!isOver) await store.environments.delete(newId("environment"));
+});
+
 test("writes keep their order and reads see them while a thread takes over", async () => {
   await using store = await openStore(join(scratch, "moved.db"));
   const row = sessionRow();
   await store.sessions.create(row, []);
   const lease = (await store.leases.take(row.id, "test", 600_000))!;
-  const before = threads();
+  // Enough work for a thread.
   for (const count of numbers(500)) {
     // Some at once, so that reads and writes are under way at the moment of the change.
     const appended = [1, 2, 3].map((part) =>
@@ -47,7 +56,6 @@ test("writes keep their order and reads see them while a thread takes over", asy
     const latest = await store.events.read(row.id, { after: count * 3 - 3, limit: 10 });
     expect(latest.map(({ seq }) => seq)).toEqual(seqs);
   }
-  expect(threads()).toBeGreaterThan(before);
 });
 
 test("commits of other processes are noticed before and after a thread takes over", async () => {
@@ -55,17 +63,15 @@ test("commits of other processes are noticed before and after a thread takes ove
   await using database = await SqliteDatabase.open(file);
   let notices = 0;
   database.watch(() => (notices += 1));
-  using other = new DatabaseSync(file);
+  using other = new DatabaseSync(file, { timeout: 60_000 });
   const expectNotice = async (change: string): Promise<void> => {
     const before = notices;
     other.exec(change);
     await expect.poll(() => notices).toBeGreaterThan(before);
   };
   await expectNotice("create table one (id)");
-  const before = threads();
   // The thread also returns the freed pages to the disk.
   await database.write(deleteSomeRecords, "none");
-  await expect.poll(threads).toBeGreaterThan(before);
   await expectNotice("create table two (id)");
-  await expectNotice("create table three (id)");
+  for (const number of numbers(5)) await expectNotice(`create table more_${number} (id)`);
 });

@@ -1,6 +1,6 @@
 import { mkdir, open, rm, stat, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
+import { setImmediate as otherWork, setTimeout as delay } from "node:timers/promises";
 import { TandemError } from "@tandem/protocol";
 import type { ChangeNotice, Database } from "../database.ts";
 import { BatchQueue, type Outcome } from "../threads/batch-queue.ts";
@@ -88,7 +88,7 @@ export class SqliteDatabase implements Database {
     if (this.#closing) throw closed();
     const question: Question = { type: "read", call: { name: operation.name, args } };
     if (this.#inThisThread && !purpose) {
-      const [answered] = this.#answer(this.#inThisThread, question);
+      const [answered] = await this.#answer(this.#inThisThread, question);
       if (!isBusy(answered!)) return valueOf(answered!) as T;
       await this.#moveToThread();
     }
@@ -183,7 +183,7 @@ export class SqliteDatabase implements Database {
   /** The thread repeats calls that found the file busy, and can wait. */
   async #write(calls: Call[]): Promise<Result[]> {
     const question: Question = { type: "write", calls };
-    const results = this.#inThisThread && this.#answer(this.#inThisThread, question);
+    const results = this.#inThisThread && (await this.#answer(this.#inThisThread, question));
     if (results && !results.every(isBusy)) {
       if (calls.some(deletes)) this.#moveSoon();
       return results;
@@ -192,13 +192,14 @@ export class SqliteDatabase implements Database {
     return (await this.#worker("writer")).ask(question);
   }
 
-  /** As from a thread, the caller gets copies. */
-  #answer(work: SqliteWork, question: Question): Result[] {
+  /** As from a thread, the caller gets copies, and a loop of calls leaves time for timers and requests. */
+  async #answer(work: SqliteWork, question: Question): Promise<Result[]> {
     const from = performance.now();
     if (from - this.#secondFrom > 1_000) [this.#secondFrom, this.#workMs] = [from, 0];
     const results = structuredClone(work.answer(question));
     this.#workMs += performance.now() - from;
     if (this.#workMs > MOST_WORK_MS) this.#moveSoon();
+    await otherWork();
     return results;
   }
 
