@@ -21,7 +21,7 @@ tests judges what it saw. Needs Linux and root.
   --checks PATTERN   only checks whose name matches; none for no checks (default all)
   --figures          only measures: turns per second, event lag, cost of a turn, takeover time
   --seed NUMBER      repeats the choices of an earlier run
-  --takeover TIME    sessions.takeover of the fleet (default 4s)
+  --takeover TIME    sessions.takeover of the fleet (default 10s, as in the product)
   --pgbouncer        statements go through PgBouncer in transaction mode
   --json             prints the report as JSON
   --logs             prints the log of each session with a violation
@@ -43,7 +43,7 @@ const readArguments = () =>
       checks: { type: "string", default: "" },
       figures: { type: "boolean", default: false },
       seed: { type: "string", default: String(Date.now() % 1_000_000) },
-      takeover: { type: "string", default: "4s" },
+      takeover: { type: "string", default: "10s" },
       pgbouncer: { type: "boolean", default: false },
       json: { type: "boolean", default: false },
       logs: { type: "boolean", default: false },
@@ -69,7 +69,7 @@ else if (process.env[INSIDE] !== undefined) {
 } else process.exitCode = await main();
 
 async function main(): Promise<number> {
-  const reason = await whyNoLab();
+  const reason = await whyNoLab({ hasPgBouncer: values.pgbouncer });
   if (reason !== undefined) {
     console.error(`This machine cannot build a lab: ${reason.problem}. ${reason.fix}`);
     return CANNOT;

@@ -74,6 +74,8 @@ export class LabNetwork {
     await ip("-n", name, "link", "set", "eth0", "up");
     await ip("-n", name, "link", "set", "lo", "up");
     await ip("-n", name, "route", "add", "default", "via", gatewayOf(machine));
+    // The kernel soon forgets the connections of killed processes, as if the machine itself had lost its power.
+    await this.in(machine, "sysctl", "-qw", "net.ipv4.tcp_orphan_retries=1");
   }
 
   async #writeFiles(machine: MachineName): Promise<void> {

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { addressOf } from "./lab-machines.ts";
 import type { LabNetwork } from "./lab-network.ts";
-import { startService } from "./lab-service.ts";
+import { type LabService, startService } from "./lab-service.ts";
 
 const PORT = 6432;
 
-export interface LabPgBouncer extends AsyncDisposable {
+export interface LabPgBouncer extends LabService {
   /** The pooled address of a database of the machine `postgres`. */
   pooled(url: string): string;
 }
@@ -33,9 +33,10 @@ export async function startLabPgBouncer(network: LabNetwork): Promise<LabPgBounc
     "ignore_startup_parameters = extra_float_digits",
   ];
   await writeFile(file, `${settings.join("\n")}\n`);
-  parts.use(await startService(network, "pgbouncer", ["/usr/sbin/pgbouncer", "-q", file]));
+  const service = parts.use(await startService(network, "pgbouncer", ["/usr/sbin/pgbouncer", "-q", file]));
   const held = parts.move();
   return {
+    ...service,
     pooled: (url) => {
       const pooled = new URL(url);
       [pooled.hostname, pooled.port] = ["pgbouncer", String(PORT)];

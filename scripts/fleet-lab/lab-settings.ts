@@ -6,9 +6,10 @@ export type LabFolder = Pick<CrashTestStage, "folder" | "modelUrl" | "mark">;
 export interface LabSettings {
   /** How long a lease lasts: `sessions.takeover`. */
   takeover: string;
+  leaseMs: number;
   workers: number;
   /** Whether statements go through PgBouncer in transaction mode. */
   hasPgBouncer: boolean;
-  /** Whether the workers with the shared volume have a context there. */
-  hasContext?: boolean;
+  /** The workers with the shared volume have a context there, or each server has one on its own disk. Without it, none has. */
+  context?: "volume" | "servers";
 }

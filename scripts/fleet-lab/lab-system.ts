@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { checkHealth, ClockStep, type ProcessPlan, SmallDisk, type SystemPlan } from "@tandem/crash-test";
 import { TANDEM } from "../../apps/cli/src/testing/run-tandem.ts";
 import { BootId } from "./boot-id.ts";
+import { busyWorkers } from "./faults/busy-workers.ts";
 import { type MachineName, SERVERS, uidOf, VOLUME_WORKERS, WORKERS } from "./lab-machines.ts";
 import type { LabNetwork } from "./lab-network.ts";
 import { startLabPgBouncer } from "./lab-pgbouncer.ts";
@@ -11,7 +12,7 @@ import { startLabPostgres } from "./lab-postgres.ts";
 import type { LabFolder, LabSettings } from "./lab-settings.ts";
 import { createShop, homeVariables, SHOP, writeTemplates } from "./lab-templates.ts";
 import { machineCommand } from "./machine-command.ts";
-import { startService } from "./lab-service.ts";
+import { type LabService, startService } from "./lab-service.ts";
 
 const START_MS = 120_000;
 const PORT = 4760;
@@ -21,6 +22,8 @@ const HAPROXY_FILE = join(import.meta.dirname, "..", "..", "deploy", "haproxy", 
 export interface Lab {
   plan: SystemPlan;
   database: Awaited<ReturnType<typeof startLabPostgres>>;
+  haproxy: LabService;
+  pgbouncer: LabService | undefined;
   /** The machines that processes connect to as their database. */
   databases: readonly MachineName[];
   clocks: ReadonlyMap<MachineName, ClockStep>;
@@ -28,6 +31,8 @@ export interface Lab {
   disks: ReadonlyMap<MachineName, SmallDisk | string>;
   /** Its sessions can move between the workers that mount the volume. */
   volumeEnvironment: { name: string; metadata: Record<string, string> };
+  /** The project of each worker, on its own disk. */
+  projectFolder: string;
   /** Where the observer sees the working folder of that environment. */
   workFolder: string;
 }
@@ -43,14 +48,14 @@ export async function createLab(
   await chmod(join(stage.folder, "effects"), 0o777);
   const database = parts.use(await startLabPostgres(network));
   const pgbouncer = settings.hasPgBouncer ? parts.use(await startLabPgBouncer(network)) : undefined;
-  parts.use(await startService(network, "haproxy", ["/usr/sbin/haproxy", "-db", "-f", HAPROXY_FILE]));
+  const haproxy = parts.use(await startService(network, "haproxy", ["/usr/sbin/haproxy", "-db", "-f", HAPROXY_FILE]));
   // Beside the folder of the run, which is removed before these disks are unmounted.
   const machines = `${stage.folder}-machines`;
   const local = join(stage.folder, "local");
   const volume = join(stage.folder, "volume");
   const volumeDisk = join(stage.folder, "volume-disk");
   for (const folder of [local, volume, volumeDisk, join(volumeDisk, "work")]) await mkdir(folder);
-  if (settings.hasContext) createShop(join(volumeDisk, SHOP));
+  if (settings.context === "volume") createShop(join(volumeDisk, SHOP));
   await giveTo(volumeDisk, uidOf(VOLUME_WORKERS[0]));
   const templates = await writeTemplates(stage, { local, volume, settings });
   const clocks = new Map<MachineName, ClockStep>();
@@ -68,7 +73,8 @@ export async function createLab(
     const disk = await SmallDisk.mount(own);
     if (typeof disk !== "string") parts.use(disk);
     disks.set(machine, disk);
-    await cp(VOLUME_WORKERS.includes(machine) ? templates.volume : templates.plain, own, { recursive: true });
+    const hasContext = settings.context === "servers" ? role === "server" : VOLUME_WORKERS.includes(machine);
+    await cp(hasContext ? templates.context : templates.plain, own, { recursive: true });
     const clockFolder = join(stage.folder, "clocks", machine);
     await mkdir(clockFolder, { recursive: true });
     clocks.set(machine, await ClockStep.create(clockFolder));
@@ -102,17 +108,22 @@ export async function createLab(
   };
   return {
     database,
+    haproxy,
+    pgbouncer,
     databases: settings.hasPgBouncer ? ["postgres", "pgbouncer"] : ["postgres"],
     clocks,
     boots,
     disks,
     volumeEnvironment,
+    projectFolder: join(local, "project"),
     workFolder: join(volumeDisk, "work"),
     plan: {
       processes,
       url: `http://haproxy:${PORT}`,
       apiKey,
-      newEnvironments: [{ name: "private disk" }, volumeEnvironment],
+      // Twice the volume, whose sessions move to another machine when theirs dies.
+      newEnvironments: [{ name: "private disk" }, volumeEnvironment, volumeEnvironment],
+      busyWorkers: () => busyWorkers(database),
       childPattern: /--input-format/,
       disk: "each machine has its own disk",
       clock: undefined,

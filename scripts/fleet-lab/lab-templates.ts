@@ -22,17 +22,17 @@ interface TemplateOptions {
 export async function writeTemplates(
   stage: LabFolder,
   { local, volume, settings }: TemplateOptions,
-): Promise<{ plain: string; volume: string }> {
+): Promise<{ plain: string; context: string }> {
   const project = join(local, "project");
   for (const folder of ["project", "home", "tmp"]) await mkdir(join(local, folder));
-  const { takeover, hasPgBouncer, hasContext = false } = settings;
+  const { takeover, hasPgBouncer, context } = settings;
   const auth = `auth: api_key, apiKey: "env:SESSION_KEY", baseUrl: "${stage.modelUrl}"`;
   const provider = `backend: anthropic, anthropic: { apiKey: "env:SESSION_KEY", baseUrl: "${stage.modelUrl}" }`;
   const direct = hasPgBouncer ? `, directUrl: "env:TEST_DIRECT"` : "";
   const lines = [
     "llm:",
     `  claudeCode: { ${auth} }`,
-    ...(hasContext ? [`  provider: { ${provider} }`] : []),
+    ...(context ? [`  provider: { ${provider} }`] : []),
     `storage: { url: "env:TEST_DATABASE"${direct}, key: "env:STORE_KEY" }`,
     `server: { host: "0.0.0.0", trustedProxy: true, allowedHosts: [haproxy, server-1, server-2] }`,
     `sessions: { takeover: ${takeover}, idle: 5s, recovery: resume, roots: ["${project}", "${volume}"] }`,
@@ -41,12 +41,14 @@ export async function writeTemplates(
   ];
   await writeProject(lines);
   await seedModels({ project, variables: homeVariables(local, stage) });
-  if (!hasContext) return { plain: local, volume: local };
+  if (!context) return { plain: local, context: local };
   const plain = `${local}-plain`;
   await cp(local, plain, { recursive: true });
-  const shop = `connections: { shop: { driver: sqlite, path: "${join(volume, SHOP)}" } }`;
-  await writeProject([...lines, `context: { folder: "${join(volume, "context")}" }`, shop]);
-  return { plain, volume: local };
+  const place = context === "volume" ? volume : project;
+  if (context === "servers") createShop(join(local, "project", SHOP));
+  const shop = `connections: { shop: { driver: sqlite, path: "${join(place, SHOP)}" } }`;
+  await writeProject([...lines, `context: { folder: "${join(place, "context")}" }`, shop]);
+  return { plain, context: local };
 
   async function writeProject(text: readonly string[]): Promise<void> {
     await writeFile(join(project, "tandem.yaml"), `${text.join("\n")}\n`);

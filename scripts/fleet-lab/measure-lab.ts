@@ -56,8 +56,8 @@ async function measureTurns(network: LabNetwork, settings: LabSettings, signal: 
   const idleTo = await read();
   const idle = { ...costsBetween(idleFrom, idleTo), wire: idleTo.wire - idleFrom.wire };
 
-  const [mouth, ears] = SERVERS.map((server) => ({ url: `http://${server}:4760`, token: plan.apiKey() }));
-  const clients = new FleetClients(mouth!, ears!);
+  const [sending, streaming] = SERVERS.map((server) => ({ url: `http://${server}:4760`, token: plan.apiKey() }));
+  const clients = new FleetClients(sending!, streaming!);
   const sessions = workers * SESSIONS_PER_WORKER;
   await clients.begin(sessions);
   clients.reset();

@@ -1,11 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import Anthropic from "@anthropic-ai/sdk";
-import { slowly, text, type ModelRequest } from "@tandem/rehearsal";
+import { queryPostgres } from "@tandem/storage/testing";
+import { text, type ModelRequest } from "@tandem/rehearsal";
 import type { LabNetwork } from "./lab-network.ts";
 import type { LabSettings } from "./lab-settings.ts";
-import { VOLUME_WORKERS } from "./lab-machines.ts";
+import { type MachineName, VOLUME_WORKERS } from "./lab-machines.ts";
 import { quantile } from "./quantile.ts";
-import { openStage } from "./open-stage.ts";
+import { type LabStage, openStage } from "./open-stage.ts";
+import { powerOff } from "./faults/power-off.ts";
+import { TakeoverModel } from "./takeover-model.ts";
 
 export interface TakeoverFigures {
   /** `sessions.takeover`. */
@@ -18,60 +21,29 @@ export interface TakeoverFigures {
 
 const ROUNDS = 4;
 const SESSIONS = 4;
-const TOKEN_MS = 3_000;
 const PATIENCE_MS = 120_000;
-const SETTLE_MS = 25_000;
+const POLL_MS = 50;
+/** For a worker's look at expired leases and the start of Claude Code. On a busy machine, a multiple of a start there. */
+const SLACK_MS = 3_000;
+const SLACK_STARTS = 3;
 
-/**
- * Kills the machine of one worker while its sessions wait for the model, again and again, and measures until the model gets the
- * request of the other worker. That includes the start of Claude Code.
- */
 export async function measureTakeovers(
   network: LabNetwork,
   signal: AbortSignal,
   settings: LabSettings,
 ): Promise<TakeoverFigures> {
-  const asked = new Map<string, number[]>();
-  const script = (request: ModelRequest) => {
-    const name = JSON.stringify(request.messages)
-      .match(/takeover-\d+-\d+/g)
-      ?.at(-1);
-    if (name !== undefined && request.tools.length > 0) asked.set(name, [...(asked.get(name) ?? []), Date.now()]);
-    return slowly(text("One word follows another."), { tokenMs: TOKEN_MS });
-  };
+  const model = new TakeoverModel();
+  const script = (request: ModelRequest) =>
+    model.concerns(request) ? model.answer(request) : text("One word follows another.");
   await using stage = await openStage(network, settings, { script, signal });
-  const { system, lab } = stage;
-  const client = new Anthropic({ baseURL: lab.plan.url!, apiKey: lab.plan.apiKey(), maxRetries: 4 });
-  const agent = await client.beta.agents.create({
-    name: "lab",
-    model: "claude-sonnet-5-5",
-    // Side requests, such as for a title, have no tools.
-    tools: [{ type: "agent_toolset_20260401" }],
-  });
-  const environment = await client.beta.environments.create(lab.volumeEnvironment);
   const times: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    const names = Array.from({ length: SESSIONS }, (_, index) => `takeover-${round}-${index}`);
-    for (const name of names) {
-      const session = await client.beta.sessions.create({ agent: agent.id, environment_id: environment.id });
-      const content = [{ type: "text" as const, text: `Work on ${name}.` }];
-      await client.beta.sessions.events.send(session.id, { events: [{ type: "user.message", content }] });
-    }
-    await until(() => names.every((name) => asked.has(name)));
     const machine = VOLUME_WORKERS[round % VOLUME_WORKERS.length]!;
-    const process = system.processes.find(({ name }) => name === machine);
-    const before = new Map(names.map((name) => [name, asked.get(name)?.length ?? 0]));
-    const killedAt = Date.now();
-    await network.killAll(machine);
-    await process?.kill();
-    // Not all sessions were on this machine; the others send no request again.
-    await sleep(SETTLE_MS);
-    for (const name of names) {
-      const again = asked.get(name)?.[before.get(name) ?? 0];
-      if (again !== undefined) times.push(again - killedAt);
-    }
+    const end = () => powerOff({ ...stage, network }, machine);
+    times.push(...(await timeTakeovers(stage, { model, machine, end, settings, round })));
+    const process = stage.system.processes.find(({ name }) => name === machine);
     process?.launch();
-    if (process) await system.ready(process);
+    if (process) await stage.system.ready(process);
   }
   return {
     lease: settings.takeover,
@@ -82,10 +54,69 @@ export async function measureTakeovers(
   };
 }
 
-async function until(isDone: () => boolean): Promise<void> {
-  const deadline = Date.now() + PATIENCE_MS;
-  while (!isDone()) {
-    if (Date.now() > deadline) throw new Error("The sessions did not start.");
-    await sleep(50);
+interface TakeoverRound {
+  model: TakeoverModel;
+  /** The worker that dies. */
+  machine: MachineName;
+  end: () => Promise<unknown>;
+  settings: LabSettings;
+  round: number;
+}
+
+/**
+ * Ends a worker's machine while its sessions wait for the model, and measures for each of them until the model gets the request of
+ * the other worker. That includes the start of Claude Code. Throws if one of them takes longer than the lease and the slack.
+ */
+export async function timeTakeovers(
+  { lab }: LabStage,
+  { model, machine, end, settings, round }: TakeoverRound,
+): Promise<number[]> {
+  const client = new Anthropic({ baseURL: lab.plan.url!, apiKey: lab.plan.apiKey(), maxRetries: 4 });
+  const agent = await client.beta.agents.create({
+    name: "lab",
+    model: "claude-sonnet-5-5",
+    tools: [{ type: "agent_toolset_20260401" }],
+  });
+  const environment = await client.beta.environments.create(lab.volumeEnvironment);
+  const sessions = new Map<string, string>();
+  let startMs = 0;
+  try {
+    // One after another, so that both workers get some.
+    for (let index = 0; index < SESSIONS; index += 1) {
+      const name = `takeover-${round}-${index}`;
+      const session = await client.beta.sessions.create({ agent: agent.id, environment_id: environment.id });
+      const content = [{ type: "text" as const, text: `Work on ${name}.` }];
+      const sentAt = Date.now();
+      await client.beta.sessions.events.send(session.id, { events: [{ type: "user.message", content }] });
+      await until(() => model.asked.has(name), PATIENCE_MS);
+      startMs = Math.max(startMs, Date.now() - sentAt);
+      sessions.set(name, session.id);
+    }
+    const rows = await queryPostgres(
+      lab.database.socketUrl,
+      `select session from tandem.log where lease_holder like '% on ${machine}%'`,
+    );
+    const there = [...sessions].filter(([, id]) => rows.some(({ session }) => session === id)).map(([name]) => name);
+    if (there.length === 0) throw new Error(`No session ran on ${machine}.`);
+    const endedAt = Date.now();
+    await end();
+    const boundMs = settings.leaseMs + SLACK_MS + SLACK_STARTS * startMs;
+    const isResumed = (name: string): boolean => (model.asked.get(name)?.length ?? 0) > 1;
+    await until(() => there.every(isResumed), boundMs + settings.leaseMs);
+    const times = there.map((name) => (model.asked.get(name)?.[1] ?? Infinity) - endedAt);
+    const late = times.filter((time) => time > boundMs);
+    if (late.length === 0) return times;
+    const seconds = late.map((time) => (time / 1_000).toFixed(1)).join(", ");
+    throw new Error(
+      `${late.length} of ${times.length} sessions ran again after ${seconds} s. The bound is ${(boundMs / 1_000).toFixed(1)} s.`,
+    );
+  } finally {
+    model.release();
   }
+}
+
+/** Returns at the deadline, too: the caller judges what there is. */
+async function until(isDone: () => boolean, waitMs: number): Promise<void> {
+  const deadline = Date.now() + waitMs;
+  while (!isDone() && Date.now() < deadline) await sleep(POLL_MS);
 }

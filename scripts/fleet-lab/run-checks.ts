@@ -1,11 +1,15 @@
+import { acpAnywhere } from "./checks/acp-anywhere.ts";
 import { anyServer } from "./checks/any-server.ts";
 import { CheckModel } from "./checks/check-model.ts";
 import { contextAnywhere } from "./checks/context-anywhere.ts";
 import { doneOnce } from "./checks/done-once.ts";
-import type { LabCheck } from "./checks/lab-check.ts";
+import type { CheckContext, LabCheck } from "./checks/lab-check.ts";
+import { repeatedDeaths } from "./checks/repeated-deaths.ts";
 import { scaling } from "./checks/scaling.ts";
+import { stickyMcp } from "./checks/sticky-mcp.ts";
+import { takeovers } from "./checks/takeovers.ts";
 import { workerPlaces } from "./checks/worker-places.ts";
-import { LabLinks } from "./lab-links.ts";
+import { LabLinks } from "./faults/lab-links.ts";
 import type { LabNetwork } from "./lab-network.ts";
 import type { LabSettings } from "./lab-settings.ts";
 import { openStage } from "./open-stage.ts";
@@ -17,20 +21,50 @@ export interface CheckResult {
   failure?: string;
 }
 
-const CHECKS: readonly LabCheck[] = [...anyServer, ...contextAnywhere, ...workerPlaces, ...scaling, ...doneOnce];
+/** Checks that need the same lab. */
+const GROUPS: readonly { context: NonNullable<LabSettings["context"]>; checks: readonly LabCheck[] }[] = [
+  {
+    context: "volume",
+    checks: [
+      ...anyServer,
+      ...acpAnywhere,
+      ...contextAnywhere,
+      ...workerPlaces,
+      ...takeovers,
+      ...repeatedDeaths,
+      ...scaling,
+      ...doneOnce,
+    ],
+  },
+  { context: "servers", checks: stickyMcp },
+];
 
-/** Runs the checks that match, one after another, in one lab. */
+/** Runs the checks that match, one after another. */
 export async function runChecks(
   network: LabNetwork,
   settings: LabSettings,
   { signal, pattern }: { signal: AbortSignal; pattern: RegExp },
 ): Promise<CheckResult[]> {
-  const model = new CheckModel();
-  const withContext = { ...settings, hasContext: true };
-  await using stage = await openStage(network, withContext, { script: model.answer, signal });
-  const context = { stage, network, model, links: new LabLinks(network) };
   const results: CheckResult[] = [];
-  for (const check of CHECKS.filter(({ name }) => pattern.test(name))) {
+  for (const { context, checks } of GROUPS) {
+    const chosen = checks.filter(({ name }) => pattern.test(name));
+    if (chosen.length === 0) continue;
+    const model = new CheckModel();
+    const own = { ...settings, context };
+    await using stage = await openStage(network, own, { script: model.answer, signal });
+    const links = new LabLinks(network);
+    results.push(...(await runGroup(chosen, { stage, network, model, links, settings: own }, signal)));
+  }
+  return results;
+}
+
+async function runGroup(
+  checks: readonly LabCheck[],
+  context: CheckContext,
+  signal: AbortSignal,
+): Promise<CheckResult[]> {
+  const results: CheckResult[] = [];
+  for (const check of checks) {
     if (signal.aborted) break;
     const { name } = check;
     const startedAt = Date.now();

@@ -1,14 +1,18 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type CrashTestReport, ORDER_KINDS, type OrderKind, renderText, runCrashTest } from "@tandem/crash-test";
+import { duration } from "@tandem/protocol";
 import { buildPackage } from "../build-package.ts";
-import { labFaults } from "./lab-faults.ts";
-import { LabLinks, whyNoDelay } from "./lab-links.ts";
+import { MOST_LEASES } from "./faults/fault-settings.ts";
+import { labFaults } from "./faults/lab-faults.ts";
+import { LabLinks, whyNoDelay } from "./faults/lab-links.ts";
 import { addressOf, WORKERS } from "./lab-machines.ts";
 import type { LabNetwork } from "./lab-network.ts";
 import type { LabSettings } from "./lab-settings.ts";
-import { SessionWatch, type TakeoverTimes } from "./session-watch.ts";
 import { quantile } from "./quantile.ts";
+import type { TakeoverTimes, WatchedCounts } from "./watch/process-sightings.ts";
+import { SessionWatch } from "./watch/session-watch.ts";
+import { watchViolations } from "./watch/watch-violations.ts";
 
 export interface LabOptions {
   faults: string;
@@ -51,7 +55,10 @@ export async function runLab(network: LabNetwork, options: LabOptions): Promise<
       Number(options.faults) > 0 && !options.figures ? await injectFaults(network, options, signal) : undefined;
     if (options.json) console.log(JSON.stringify({ figures, checks, report }, null, 2));
     else if (figures) console.log(JSON.stringify(figures, null, 2));
-    if (report && !options.json) console.log([...renderText(report), describeTakeovers(report.takeovers)].join("\n"));
+    if (report && !options.json) {
+      const own = [describeWatch(report.watched), describeTakeovers(report.takeovers)];
+      console.log([...renderText(report), ...own].join("\n"));
+    }
     if (options.logs) printLogs(report);
     const isBroken = checks.some(({ failure }) => failure !== undefined) || (report?.violations.length ?? 0) > 0;
     return isBroken ? 1 : 0;
@@ -65,6 +72,7 @@ export async function runLab(network: LabNetwork, options: LabOptions): Promise<
 
 const settingsOf = ({ takeover, pgbouncer }: LabOptions): LabSettings => ({
   takeover,
+  leaseMs: duration.parse(takeover),
   workers: WORKERS.length,
   hasPgBouncer: pgbouncer,
 });
@@ -72,20 +80,30 @@ const settingsOf = ({ takeover, pgbouncer }: LabOptions): LabSettings => ({
 interface LabReport extends CrashTestReport {
   /** After each death of a worker. */
   takeovers: TakeoverTimes;
+  watched: WatchedCounts;
 }
 
 async function injectFaults(network: LabNetwork, options: LabOptions, signal: AbortSignal): Promise<LabReport> {
   const { createLab } = await import("./lab-system.ts");
   await using parts = new AsyncDisposableStack();
   using watch = new SessionWatch(tmpdir());
+  const { leaseMs } = settingsOf(options);
   const report = await runCrashTest({
     name: "Tandem, a fleet on several machines",
     createSystem: async (stage) => {
       const lab = await createLab(network, stage, parts, settingsOf(options));
-      return { ...lab.plan, extraFaults: labFaults(lab, network, new LabLinks(network), await whyNoDelay()) };
+      const extraFaults = labFaults({
+        lab,
+        network,
+        links: new LabLinks(network),
+        leaseMs,
+        noDelay: await whyNoDelay(),
+      });
+      return { ...lab.plan, extraFaults };
     },
     faults: Number(options.faults),
     seed: Number(options.seed),
+    longestFaultMs: MOST_LEASES * leaseMs,
     address: addressOf("client"),
     ...(options.only !== undefined && { only: options.only.split(",") }),
     ...(options.work !== undefined && { work: workOf(options.work) }),
@@ -94,12 +112,15 @@ async function injectFaults(network: LabNetwork, options: LabOptions, signal: Ab
       console.error(`${done} of ${total} faults, ${violations} violations (${last})`);
     },
   });
-  for (const [session, where] of watch.twins) {
-    const message = `The conversation ${session} had two processes at the same time: ${where}.`;
-    report.violations.push({ invariant: "one-process", message, round: -1 });
-  }
+  const { sightings } = watch;
+  const { conversations } = report;
+  report.violations.push(...watchViolations(sightings, conversations));
   const deaths = report.faults.filter(({ kind }) => DEATHS.has(kind)).map(({ at }) => at);
-  return { ...report, takeovers: watch.takeoversAfter(deaths) };
+  return {
+    ...report,
+    takeovers: sightings.takeoversAfter(deaths, conversations),
+    watched: sightings.count(conversations),
+  };
 }
 
 /** Faults that end a worker without a word. */
@@ -107,6 +128,15 @@ const DEATHS = new Set(["kill-worker", "crash-machine"]);
 
 const workOf = (names: string): OrderKind[] =>
   ORDER_KINDS.filter((kind) => names.split(",").some((name) => name === kind));
+
+function describeWatch({ processes, sessions, silent, successors, moves, overlaps }: WatchedCounts): string {
+  const own = `${processes - silent} of ${sessions} sessions, and ${silent} that asked the model nothing`;
+  const { count, longestMs } = overlaps;
+  return [
+    `${processes} Claude Code processes watched: ${own}. ${successors} followed another of their session, ${moves} of them on another machine`,
+    `${count} pairs of processes of one session at the same time, stopped ones included: ${(longestMs / 1_000).toFixed(1)} s at most`,
+  ].join("\n");
+}
 
 function describeTakeovers({ moved, stayed }: TakeoverTimes): string {
   const seconds = (times: readonly number[], share: number): string => (quantile(times, share) / 1_000).toFixed(1);

@@ -1,10 +1,15 @@
 import Anthropic from "@anthropic-ai/sdk";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { LabLinks } from "../lab-links.ts";
-import type { MachineName } from "../lab-machines.ts";
+import { queryPostgres } from "@tandem/storage/testing";
+import type { LabLinks } from "../faults/lab-links.ts";
+import { MACHINES, type MachineName } from "../lab-machines.ts";
 import type { LabNetwork } from "../lab-network.ts";
-import type { CheckModel } from "./check-model.ts";
+import type { LabSettings } from "../lab-settings.ts";
 import type { LabStage } from "../open-stage.ts";
+import { powerOff, vanish } from "../faults/power-off.ts";
+import type { CheckModel } from "./check-model.ts";
 
 /** A promise about the fleet that random faults do not reach. It throws if the promise is broken. */
 export interface LabCheck {
@@ -17,6 +22,7 @@ export interface CheckContext {
   network: LabNetwork;
   links: LabLinks;
   model: CheckModel;
+  settings: LabSettings;
 }
 
 export const MODEL = "claude-sonnet-5-5";
@@ -113,12 +119,43 @@ export async function startAgain(context: CheckContext, machine: string): Promis
   await context.stage.system.ready(process);
 }
 
-/** A new session whose agent may run tools, in the environment on the shared volume. */
-export async function newSession(context: CheckContext, client: Anthropic): Promise<string> {
+/** The machine whose process writes a session or runs a job. */
+export async function holderMachine({ stage }: CheckContext, id: string): Promise<string | undefined> {
+  const statement = `select lease_holder as holder from tandem.log where session = '${id}'`;
+  const [row] = await queryPostgres(stage.lab.database.socketUrl, statement);
+  return / on ([a-z]+-\d)/.exec(String(row?.["holder"]))?.[1];
+}
+
+/** A machine loses its power. `startAgain` starts it. */
+export async function turnOff(context: CheckContext, machine: string): Promise<void> {
+  const isHit = await powerOff(poweredOf(context), machineNamed(machine));
+  expectThat(isHit, `${machine} was off already.`);
+}
+
+/** A machine vanishes from the network and loses its power. It stays unreachable while `meanwhile` runs. */
+export async function letVanish(context: CheckContext, machine: string, meanwhile: () => Promise<unknown>) {
+  const isHit = await vanish(poweredOf(context), machineNamed(machine), 0, meanwhile);
+  expectThat(isHit, `${machine} was off already.`);
+}
+
+const poweredOf = ({ stage, network, links }: CheckContext) => ({ ...stage, network, links });
+
+export function machineNamed(name: string): MachineName {
+  const machine = MACHINES.find((one) => one === name);
+  if (machine === undefined) throw new Error(`There is no machine ${name}.`);
+  return machine;
+}
+
+/** A new session whose agent has tools, in the environment on the shared volume. */
+export async function newSession(
+  context: CheckContext,
+  client: Anthropic,
+  policy: "always_allow" | "always_ask" = "always_allow",
+): Promise<string> {
   const agent = await client.beta.agents.create({
     name: "works",
     model: MODEL,
-    tools: [{ type: "agent_toolset_20260401", default_config: { permission_policy: { type: "always_allow" } } }],
+    tools: [{ type: "agent_toolset_20260401", default_config: { permission_policy: { type: policy } } }],
   });
   const environment = await client.beta.environments.create(context.stage.lab.volumeEnvironment);
   return (await client.beta.sessions.create({ agent: agent.id, environment_id: environment.id })).id;
@@ -128,4 +165,10 @@ export async function newSession(context: CheckContext, client: Anthropic): Prom
 export function machineOf(events: readonly SeenEvent[]): string {
   const results = events.filter(({ type }) => type === "agent.tool_result");
   return /ran on ([\w-]+)/.exec(JSON.stringify(results.at(-1) ?? ""))?.[1] ?? "nowhere";
+}
+
+/** The lines of a file in the working folder of the environment on the shared volume. */
+export async function linesOf({ stage }: CheckContext, file: string): Promise<string[]> {
+  const text = await readFile(join(stage.lab.workFolder, file), "utf8").catch(() => "");
+  return text.split("\n").filter(Boolean);
 }

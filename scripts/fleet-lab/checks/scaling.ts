@@ -1,5 +1,3 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import type Anthropic from "@anthropic-ai/sdk";
 import { VOLUME_WORKERS } from "../lab-machines.ts";
 import { stepsFile } from "./check-model.ts";
@@ -10,6 +8,7 @@ import {
   expectThat,
   headersOf,
   type LabCheck,
+  linesOf,
   machineOf,
   newSession,
   processOf,
@@ -21,7 +20,8 @@ import {
   workersOf,
 } from "./lab-check.ts";
 
-const STEPS = 6;
+/** Longer than a drain, which a worker notices within two seconds. */
+const STEPS = 16;
 const SESSIONS = 3;
 const BEGUN = 2;
 
@@ -75,11 +75,17 @@ async function leave(
 ): Promise<void> {
   const client = clientAt(context, "haproxy");
   const works = await beginSteps(context, client, name);
-  const [machine = ""] = await linesOf(context, works[0]!.name);
+  const [machine = ""] = await machinesOf(context, works[0]!.name);
   using _excuse = context.stage.system.excuse();
   await takeAway(machine, context);
   await expectSteps(context, client, works);
   await startAgain(context, machine);
+  for (const { name, session } of works) {
+    const [first, ...machines] = new Set(await machinesOf(context, name));
+    if (first !== machine) continue;
+    const hasEvent = (await eventsOf(client, session)).some(({ type }) => type === "tandem.handover");
+    expectThat(hasEvent && machines.length > 0, `${name} was not handed over: it ran on ${first} ${machines.join()}.`);
+  }
 }
 
 /** From no worker to one, and to two in the middle of turns. */
@@ -124,7 +130,7 @@ const sayTakeSteps = (client: Anthropic, session: string, name: string): Promise
 async function untilBegun(context: CheckContext, works: readonly Work[]): Promise<void> {
   for (const { name } of works) {
     await until(`Step ${BEGUN} of ${name}`, async () =>
-      (await linesOf(context, name)).length >= BEGUN ? true : undefined,
+      (await machinesOf(context, name)).length >= BEGUN ? true : undefined,
     );
   }
 }
@@ -134,7 +140,7 @@ async function expectSteps(context: CheckContext, client: Anthropic, works: read
     await untilIdle(client, session);
     const events = await eventsOf(client, session);
     const [lines, calls] = [
-      await linesOf(context, name),
+      await machinesOf(context, name),
       events.filter(({ type }) => type === "agent.tool_use").length,
     ];
     expectThat(!events.some(({ type }) => type === "session.error"), `The turn of ${name} failed.`);
@@ -145,8 +151,5 @@ async function expectSteps(context: CheckContext, client: Anthropic, works: read
   }
 }
 
-/** The machines on which the steps ran, seen in the folder. */
-async function linesOf({ stage }: CheckContext, name: string): Promise<string[]> {
-  const text = await readFile(join(stage.lab.workFolder, stepsFile(name)), "utf8").catch(() => "");
-  return text.split("\n").filter(Boolean);
-}
+/** The machines on which the steps ran. */
+const machinesOf = (context: CheckContext, name: string): Promise<string[]> => linesOf(context, stepsFile(name));

@@ -1,4 +1,4 @@
-import { hideClaudeCode } from "../hide-claude-code.ts";
+import { hideClaudeCode } from "../faults/hide-claude-code.ts";
 import { VOLUME_WORKERS } from "../lab-machines.ts";
 import {
   type CheckContext,

@@ -3,14 +3,20 @@ import { once } from "node:events";
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { LabNetwork } from "./lab-network.ts";
-import { addressOf, type MachineName } from "./lab-machines.ts";
+import type { LabNetwork } from "../lab-network.ts";
+import { addressOf, type MachineName } from "../lab-machines.ts";
 
 /** A link between two machines, or one direction of it. */
 export interface Link {
   from: MachineName;
   to: MachineName;
   isOneWay?: boolean;
+}
+
+/** A disturbed link. Disposing it heals the link. */
+export interface LinkFault extends AsyncDisposable {
+  /** How many packets it has met so far. */
+  met(): Promise<number>;
 }
 
 const DELAY_PROGRAM = join(import.meta.dirname, "delay-packets.ts");
@@ -21,23 +27,30 @@ const RULE_TABLE = 100;
 export class LabLinks {
   readonly #network: LabNetwork;
   #devices = 0;
+  #faults = 0;
 
   constructor(network: LabNetwork) {
     this.#network = network;
   }
 
   /** Packets vanish without a sign, as with a cut cable. */
-  cut(link: Link): Promise<AsyncDisposable> {
-    return this.#filter(link, []);
+  cut(link: Link): Promise<LinkFault> {
+    return this.#filter(directions(link).map(([from, to]) => ["-s", addressOf(from), "-d", addressOf(to)]));
+  }
+
+  /** No packet leaves or reaches a machine, so that others cannot notice the end of its processes. */
+  isolate(machine: MachineName): Promise<LinkFault> {
+    return this.#filter(["-s", "-d"].map((side) => [side, addressOf(machine)]));
   }
 
   /** Part of the packets vanishes. */
-  lose(link: Link, share: number): Promise<AsyncDisposable> {
-    return this.#filter(link, ["-m", "statistic", "--mode", "random", "--probability", String(share)]);
+  lose(link: Link, share: number): Promise<LinkFault> {
+    const some = ["-m", "statistic", "--mode", "random", "--probability", String(share)];
+    return this.#filter(directions(link).map(([from, to]) => ["-s", addressOf(from), "-d", addressOf(to), ...some]));
   }
 
   /** Holds back every packet. Connections stay. */
-  async delay(link: Link, ms: number): Promise<AsyncDisposable> {
+  async delay(link: Link, ms: number): Promise<LinkFault> {
     await using parts = new AsyncDisposableStack();
     this.#devices += 1;
     const device = `slow${this.#devices}`;
@@ -58,17 +71,27 @@ export class LabLinks {
       await this.#network.in("router", "ip", "rule", "add", ...rule);
       parts.defer(async () => void (await this.#network.in("router", "ip", "rule", "del", ...rule)));
     }
-    return parts.move();
+    return linkFault(parts, async () =>
+      Number(await this.#network.in("router", "cat", `/sys/class/net/${device}/statistics/tx_packets`)),
+    );
   }
 
-  async #filter(link: Link, match: readonly string[]): Promise<AsyncDisposable> {
+  /** Drops the packets that match one of the rules. */
+  async #filter(matches: readonly string[][]): Promise<LinkFault> {
     await using parts = new AsyncDisposableStack();
-    for (const [from, to] of directions(link)) {
-      const rule = ["FORWARD", "-s", addressOf(from), "-d", addressOf(to), ...match, "-j", "DROP"];
-      await this.#network.in("router", "iptables", "-w", "-A", ...rule);
-      parts.defer(async () => void (await this.#network.in("router", "iptables", "-w", "-D", ...rule)));
+    this.#faults += 1;
+    const chain = `fault-${this.#faults}`;
+    const change = (...args: readonly string[]) => this.#network.in("router", "iptables", "-w", ...args);
+    await change("-N", chain);
+    parts.defer(async () => void (await change("-X", chain)));
+    await change("-A", chain, "-j", "DROP");
+    parts.defer(async () => void (await change("-F", chain)));
+    for (const match of matches) {
+      const rule = ["FORWARD", ...match, "-j", chain];
+      await change("-A", ...rule);
+      parts.defer(async () => void (await change("-D", ...rule)));
     }
-    return parts.move();
+    return linkFault(parts, async () => Number(/(\d+) +\d+ +DROP/.exec(await change("-nvxL", chain))?.[1] ?? 0));
   }
 
   async #waitFor(device: string): Promise<void> {
@@ -83,6 +106,11 @@ export class LabLinks {
     const state = await this.#network.in("router", "ip", "link", "show", "dev", device).catch(() => "");
     return /[<,]UP[,>]/.test(state);
   }
+}
+
+function linkFault(parts: AsyncDisposableStack, met: () => Promise<number>): LinkFault {
+  const held = parts.move();
+  return { met, [Symbol.asyncDispose]: () => held.disposeAsync() };
 }
 
 const directions = ({ from, to, isOneWay = false }: Link): [MachineName, MachineName][] =>
