@@ -2,7 +2,7 @@ import type { Approval, FeedItem } from "@tandem/protocol";
 import { ApiError } from "./api-error.ts";
 import type { Client } from "./create-client.ts";
 
-/** What becomes of a call. With `input`, it runs with that input, unless the session's rules deny it. */
+/** The decision about a call. With `input`, it runs with that input, unless the session's rules deny it. */
 export type CallAnswer =
   | { result: "allow"; input?: Record<string, unknown> }
   /** The agent sees the message. */

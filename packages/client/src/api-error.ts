@@ -1,3 +1,5 @@
+import type { ErrorBody } from "@tandem/protocol";
+
 /** A request that the server refused, or that never reached it (`status` 0, `type` `unreachable`). */
 export class ApiError extends Error {
   override readonly name = "ApiError";
@@ -6,7 +8,7 @@ export class ApiError extends Error {
   readonly type: string;
   /** Tandem's stable code, where the error has one. */
   readonly code: string | undefined;
-  /** What to do about it. It is also the end of `message`. */
+  /** The next action for the user. It is also the end of `message`. */
   readonly fix: string | null;
   readonly requestId: string | undefined;
 
@@ -25,21 +27,19 @@ export class ApiError extends Error {
   }
 
   static async of(response: Pick<Response, "status" | "json">): Promise<ApiError> {
-    const body: unknown = await response.json().catch(() => undefined);
-    const error = isRecord(body) && isRecord(body["error"]) ? body["error"] : {};
-    const details = isRecord(error["details"]) ? error["details"] : {};
+    const body: Fields<ErrorBody> = objectOf(await response.json().catch(() => undefined));
+    const error: Fields<ErrorBody["error"]> = objectOf(body.error);
+    const details: Fields<NonNullable<ErrorBody["error"]["details"]>> = objectOf(error.details);
     return new ApiError(
       response.status,
-      text(error["type"]) ?? "unknown",
-      text(error["message"]) ?? `The server answered with ${response.status}.`,
-      {
-        code: text(details["error_code"]),
-        fix: text(error["fix"]),
-        requestId: isRecord(body) ? text(body["request_id"]) : undefined,
-      },
+      text(error.type) ?? "unknown",
+      text(error.message) ?? `The server answered with ${response.status}.`,
+      { code: text(details.error_code), fix: text(error.fix), requestId: text(body.request_id) },
     );
   }
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
+// A proxy in between may answer with anything. No zod here: the page imports this file.
+type Fields<Shape> = { [Field in keyof Shape]?: unknown };
+const objectOf = (value: unknown): object => (typeof value === "object" && value !== null ? value : {});
 const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);

@@ -1,20 +1,20 @@
-import type {
-  BodyInput,
-  DownloadName,
-  EndpointName,
-  FormInput,
-  FrameOf,
-  JsonName,
-  ParamsOf,
-  QueryInput,
-  ResponseOf,
-  StreamName,
-  UploadName,
+import {
+  readFrames,
+  type BodyInput,
+  type DownloadName,
+  type EndpointName,
+  type FormInput,
+  type FrameOf,
+  type JsonName,
+  type ParamsOf,
+  type QueryInput,
+  type ResponseOf,
+  type StreamName,
+  type UploadName,
 } from "@tandem/protocol";
 import { addressOf } from "./address-of.ts";
 import { ApiError } from "./api-error.ts";
 import { followStream, type FollowHooks } from "./follow-stream.ts";
-import { readFrames } from "./read-frames.ts";
 
 export type ClientRequest = Omit<RequestInit, "headers"> & { headers: Record<string, string> };
 
@@ -42,7 +42,7 @@ export interface ClientSettings<R extends ClientResponse = Response> {
 /** Optional only if nothing in it is required. */
 type Member<Name extends string, Value> = {} extends Value ? { [K in Name]?: Value } : { [K in Name]: Value };
 
-/** What a call needs: the parameters of its path, its query, its body, each only if the route has it. */
+/** Arguments of a call: path parameters, query and body, each only if the route has it. */
 export type CallInput<Name extends EndpointName> = (keyof ParamsOf<Name> extends never
   ? {}
   : { params: ParamsOf<Name> }) &

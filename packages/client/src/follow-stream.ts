@@ -1,3 +1,5 @@
+import { sleep, systemClock } from "@tandem/protocol";
+
 const FIRST_PAUSE_MS = 500;
 /** A restarted server is back within seconds, and a retry costs it nothing. */
 const MAX_PAUSE_MS = 5_000;
@@ -33,7 +35,7 @@ type Open<Data> = (
  */
 export async function followStream<Data>(
   open: Open<Data>,
-  { from, signal, rest = sleep, ...hooks }: FollowHooks<Data> & { from?: string | undefined; signal: AbortSignal },
+  { from, signal, rest = restFor, ...hooks }: FollowHooks<Data> & { from?: string | undefined; signal: AbortSignal },
 ): Promise<void> {
   let lastEventId = from;
   let pause = FIRST_PAUSE_MS;
@@ -76,13 +78,5 @@ export async function followStream<Data>(
   }
 }
 
-const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener("abort", done, { once: true });
-  });
+const restFor = (ms: number, signal: AbortSignal): Promise<void> =>
+  sleep(systemClock, ms, { signal, keepsProcess: true });

@@ -10,5 +10,5 @@ export {
   type ClientSettings,
 } from "./create-client.ts";
 export { followStream, type Connection, type FollowHooks } from "./follow-stream.ts";
-export { readFrames, type Frame } from "./read-frames.ts";
+export { readFrames, type Frame } from "@tandem/protocol";
 export { createPageKey, createSignedFetch, type PageKey } from "./page-signer.ts";

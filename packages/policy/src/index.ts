@@ -9,4 +9,5 @@ export { absolute, realPath, usualFolding, type SessionPaths } from "./rules/pat
 export { readCall } from "./rules/read-call.ts";
 export type { JudgedCall, RuleBook, RuleOwner } from "./rules/rule-book.ts";
 export { suggestRule } from "./rules/suggest-rule.ts";
+export { FILE_TOOLS, writtenPath } from "./rules/tool-kinds.ts";
 export { decide, offeredTools } from "./tool-policy.ts";

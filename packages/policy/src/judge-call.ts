@@ -1,9 +1,10 @@
 import { PERMISSION_MODES, SESSION_METADATA, type PermissionMode, type ThreadId, type Tool } from "@tandem/protocol";
 import type { Decision } from "./decision.ts";
-import { isPlanFile } from "./plan-file.ts";
+import { dirname, resolve, isAbsolute, sep } from "node:path";
 import { decideCall } from "./rules/decide-call.ts";
 import type { JudgedCall, RuleBook } from "./rules/rule-book.ts";
-import { isSkillFile } from "./skill-file.ts";
+import { realPath } from "./rules/path-pattern.ts";
+import { filePath, writtenPath } from "./rules/tool-kinds.ts";
 import { decide, decideHosted, stricter, type HostedTools } from "./tool-policy.ts";
 
 /** Every input to the decision about a call, read at the moment of the call. */
@@ -61,4 +62,29 @@ function judgeAlone(call: JudgedCall, judges: Judges): Decision {
     return { permission: "allow", verdict: { action: "allow", why: "It is a file of a skill.", by: "policy" } };
   }
   return decideCall(call, { policy, verdict, mode, paths: { folder: session.folder, home } });
+}
+
+const PLAN_TOOLS = new Set(["Write", "Edit", "Read"]);
+
+/** Whether a call reads or writes a plan directly in the folder of plans. Plan mode allows these calls. */
+const isPlanFile = (call: JudgedCall, plans: string): boolean => {
+  const path = filePath(call);
+  if (!PLAN_TOOLS.has(call.name) || path === undefined) return false;
+  return path.endsWith(".md") && dirname(resolve(path)) === resolve(plans);
+};
+
+/** Whether a call only reads files of a skill. Links are followed: one that leads elsewhere is no file of the skill. */
+function isSkillFile(call: JudgedCall, folders: readonly string[]): boolean {
+  const { name, input } = call;
+  const path = filePath(call);
+  if (path === undefined || writtenPath(call) !== undefined || !isAbsolute(path) || folders.length === 0) return false;
+  // A pattern could lead out of the folder.
+  const pattern = name === "Glob" ? input["pattern"] : name === "Grep" ? input["glob"] : undefined;
+  if (typeof pattern === "string" && (pattern.startsWith("/") || pattern.split("/").includes(".."))) return false;
+  const real = realPath(path);
+  if (real === undefined) return false;
+  return folders.some((folder) => {
+    const root = realPath(folder);
+    return root !== undefined && (real === root || real.startsWith(root + sep));
+  });
 }

@@ -1,3 +1,4 @@
+export { isoNow, sleep, systemClock, type Clock } from "./clock.ts";
 export type { CallReport, Cost, Payer } from "./models/call-report.ts";
 export { configSchema, defaultSection, type Config, type LlmConfig } from "./config/config.ts";
 export {
@@ -20,7 +21,11 @@ export { NOTIFY_EVENTS, type HookConfig } from "./config/control-config.ts";
 export { SECRET_FORM, SECRET_FORMAT, type SecretReference } from "./config/secret-reference.ts";
 export { HARMLESS, HARMLESS_VALUES, NEEDS_TRUST } from "./config/trust-mark.ts";
 export { duration, DURATION_FORMAT, formatDuration } from "./config/duration.ts";
+export { AsyncQueue } from "./async-queue.ts";
+export { canonicalJson } from "./canonical-json.ts";
 export { inParallel } from "./in-parallel.ts";
+export { parseJson } from "./parse-json.ts";
+export { readFrames, type Frame } from "./read-frames.ts";
 export { REDACTED, Redactor, redactText, redactValue, type StreamRedactor } from "./redaction/redactor.ts";
 export { LlmError, type LlmErrorCode } from "./errors/llm-error.ts";
 export { nearest } from "./errors/nearest.ts";
@@ -52,8 +57,8 @@ export {
   type Tool,
   type ToolParams,
   type ToolsetTool,
-} from "./api/agents.ts";
-export { approval, type Approval, type ApprovalStatus } from "./api/approvals.ts";
+} from "./api/agents/agents.ts";
+export { approval, type Approval, type ApprovalStatus } from "./api/sessions/approvals.ts";
 export {
   approvalAnswer,
   type ApprovalAnswer,
@@ -124,9 +129,9 @@ export {
   type EnvironmentConfigParams,
   type EnvironmentCreateParams,
   type EnvironmentUpdateParams,
-} from "./api/environments.ts";
+} from "./api/agents/environments.ts";
 export { HeartbeatPreconditionFailed } from "./errors/heartbeat-precondition-failed.ts";
-export type { EnvironmentKey, Work, WorkHeartbeat, WorkStats } from "./api/work.ts";
+export type { EnvironmentKey, Work, WorkHeartbeat, WorkStats } from "./api/agents/work.ts";
 export {
   isId,
   newId,
@@ -149,7 +154,7 @@ export {
   type WorkflowRunId,
   type WorkflowRunPhaseId,
 } from "./ids.ts";
-export { skill, skillVersion, type Skill, type SkillUse, type SkillVersion } from "./api/skills.ts";
+export { skill, skillVersion, type Skill, type SkillUse, type SkillVersion } from "./api/agents/skills.ts";
 export { message, part, type Message, type Part, type PartOf } from "./fold/message.ts";
 export type { MessagesOperation, MessagesProxy, PassedAnswer, PassedRequest } from "./models/messages-proxy.ts";
 export { addCost, costOf, dearestCostOf, listPriceOf, type ListPrice } from "./models/price.ts";
@@ -210,12 +215,15 @@ export {
   type UsageNote,
 } from "./events/session-event.ts";
 export type { WorkflowLeaf, WorkflowRunError, WorkflowRunResult } from "./events/workflow-event.ts";
-export type { BackgroundTask, CodeDiagnostic, RequestNote, SandboxState, Todo } from "./events/tandem-event.ts";
+export type { CodeDiagnostic } from "./events/code-diagnostic.ts";
+export type { BackgroundTask, RequestNote, SandboxState } from "./events/tandem-event.ts";
+export type { Todo } from "./events/todo.ts";
 export type { ModelUsage } from "./events/model-usage.ts";
 export type { SessionErrorDetail, SessionErrorType } from "./events/session-error.ts";
 export type { FilePatch } from "./events/file-patch.ts";
 export { budget, usageSnapshot, type Budget, type UsageSnapshot } from "./events/usage-snapshot.ts";
 export * from "./api/server/fleet.ts";
+export * as stdio from "./api/stdio.ts";
 export {
   tenantCredential,
   tenantId,
@@ -249,11 +257,18 @@ export {
 } from "./api/contract.ts";
 export { measureFormula, metricFormula } from "./metric-formula.ts";
 export type { CredentialsReport } from "./api/credentials.ts";
-export type { KnownMcpServer } from "./api/mcp-servers.ts";
-export { MODEL_LINES } from "./api/models.ts";
-export type { WebhookEndpointView } from "./api/webhooks.ts";
-export { sessionOutcome, type FeedItem, type FeedSession, type SessionOutcome } from "./api/overview.ts";
-export type { TestedCall } from "./api/rules.ts";
+export type { KnownMcpServer } from "./api/context/mcp-servers.ts";
+export { MODEL_LINES } from "./api/server/models.ts";
+export type { NotificationTarget } from "./api/server/notifications.ts";
+export {
+  lastDelivery,
+  webhookDelivery,
+  webhookEndpoint,
+  type WebhookDelivery,
+  type WebhookEndpointView,
+} from "./api/server/webhooks.ts";
+export { sessionOutcome, type FeedItem, type FeedSession, type SessionOutcome } from "./api/sessions/overview.ts";
+export type { TestedCall } from "./api/sessions/rules.ts";
 export { refusedHost, sandboxHost, type RefusedHost, type SandboxHost } from "./api/server/sandbox.ts";
 export {
   triggerFilter,
@@ -266,9 +281,10 @@ export {
   type TriggerUpdateParams,
   type TriggerVerification,
   type TriggerWithSecret,
-} from "./api/triggers.ts";
+} from "./api/agents/triggers.ts";
 export {
   credentialAuth,
+  type CapturedResponse,
   type CredentialAuthParams,
   type CredentialAuthUpdate,
   type CredentialCreateParams,
@@ -279,16 +295,18 @@ export {
   type VaultCredential,
   type VaultCredentialAuth,
   type VaultUpdateParams,
-} from "./api/vaults.ts";
-export type { VaultLogin, VaultLoginFinish, VaultLoginParams } from "./api/vault-logins.ts";
+} from "./api/agents/vaults.ts";
+export type { VaultLogin, VaultLoginFinish, VaultLoginParams } from "./api/agents/vault-logins.ts";
 export { STATUS_EVENTS, StatusTimes, type SessionTimes } from "./events/status-times.ts";
 export { PREVIEWS } from "./api/sessions/previews.ts";
 export { ANTHROPIC_EVENT_TYPES, isOwnType, type StreamFrame } from "./api/sessions/session-events.ts";
 export type { FileChange, FolderEntry, FolderFile } from "./api/sessions/session-folder.ts";
 export type { SlashCommand } from "./api/sessions/commands.ts";
+export { errorBody, type ErrorBody } from "./api/server/error-body.ts";
+export * from "./api/server/sign-in.ts";
 export type { Finding, ServerStatus } from "./api/server/status.ts";
 export type { Token } from "./api/server/tokens.ts";
-export type { Trust } from "./api/trust.ts";
+export type { Trust } from "./api/server/trust.ts";
 export { announcementsOf } from "./webhooks/session-announcements.ts";
 export {
   WEBHOOK_EVENTS,
@@ -321,7 +339,7 @@ export {
   type DeploymentRun,
   type DeploymentRunError,
   type DeploymentUpdateParams,
-} from "./api/deployments.ts";
+} from "./api/agents/deployments.ts";
 export { cronTimes, upcomingTimes } from "./cron/cron-times.ts";
 export { describeCron } from "./cron/describe-cron.ts";
 export { parseCron, type Cron } from "./cron/parse-cron.ts";
@@ -372,6 +390,7 @@ export {
   type TestReport,
 } from "./cassettes/cassette-report.ts";
 export { findDivergence, type Divergence } from "./cassettes/find-divergence.ts";
+export type { UnrepeatableType } from "./cassettes/input-of.ts";
 export { readableLines } from "./cassettes/readable-lines.ts";
 export { maskText, normaliseSteps, TEXT_RULES, type NormalStep, type ReplayMode } from "./cassettes/normalise-steps.ts";
 export { markPaths, plansFolderIn, unmarkPaths, type SessionPaths } from "./cassettes/mark-paths.ts";

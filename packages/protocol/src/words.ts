@@ -61,7 +61,7 @@ export const TOOL_CALL_STATES = [
 ] as const;
 export type ToolCallState = (typeof TOOL_CALL_STATES)[number];
 
-/** What the sandbox blocked: a connection, a file, or more of a resource than a limit allows. */
+/** Kinds of blocked access: a connection, a file, or more of a resource than a limit allows. */
 export type SandboxViolationKind = "host" | "path" | "limit";
 
 /** Evaluations of an outcome that does not name a maximum. */
@@ -203,7 +203,7 @@ export const SESSION_METADATA = {
   questions: "tandem.questions",
   /** The name of its worktree's branch after `tandem/`; by default the session's id. */
   worktree: "tandem.worktree",
-  /** Who asked for the work, as `Name <address>`: the co-author of commits that a bot pushes. */
+  /** The person who asked for the work, as `Name <address>`: the co-author of commits that a bot pushes. */
   requester: "tandem.requester",
   /** The source session of a fork; set by the engine. */
   forkedFrom: "tandem.forked_from",

@@ -1,4 +1,3 @@
 export { ApiError } from "../api-error.ts";
-export type { Hello } from "./stdio-line.ts";
 export type { StdioMethod, StdioParams, StdioResult } from "./stdio-params.ts";
-export { TandemClient, type StartOptions, type StreamItem } from "./tandem-client.ts";
+export { TandemClient, type Hello, type StartOptions, type StreamItem } from "./tandem-client.ts";

@@ -6,6 +6,7 @@ import type {
   ParamsOf,
   QueryInput,
   ResponseOf,
+  stdio,
   StreamName,
   UploadName,
 } from "@tandem/protocol";
@@ -19,7 +20,7 @@ type Fields<Query> = string extends keyof Query
   : { [Key in keyof Query]: Query[Key] extends "true" | "false" | undefined ? Query[Key] | boolean : Query[Key] };
 
 type Body<Name extends StdioMethod | StreamName> = Name extends UploadName
-  ? FormInput<Name> & { filename: string; mime_type?: string; /** In base64. */ content: string }
+  ? FormInput<Name> & stdio.FileParams
   : BodyInput<Name> extends undefined
     ? {}
     : Exclude<BodyInput<Name>, undefined>;
@@ -31,12 +32,6 @@ export type StdioParams<Name extends StdioMethod | StreamName> = ParamsOf<Name> 
   /** The cursor of the last event that the host has. */
   (Name extends StreamName ? { after?: string } : {});
 
-/** A downloaded file, with its content in base64. */
-interface StdioFile {
-  filename: string;
-  mime_type: string;
-  size_bytes: number;
-  content: string;
-}
-
-export type StdioResult<Name extends StdioMethod> = Name extends JsonName | UploadName ? ResponseOf<Name> : StdioFile;
+export type StdioResult<Name extends StdioMethod> = Name extends JsonName | UploadName
+  ? ResponseOf<Name>
+  : stdio.FileResult;

@@ -2,9 +2,9 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createInterface, type Interface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ClientEvent, FrameOf, SessionEvent, StreamName } from "@tandem/protocol";
+import type { ClientEvent, FrameOf, SessionEvent, stdio, StreamName } from "@tandem/protocol";
 import { ApiError } from "../api-error.ts";
-import { gone, parseLine, toApiError, type Hello, type StdioLine } from "./stdio-line.ts";
+import { gone, parseLine, toApiError } from "./stdio-line.ts";
 import type { StdioMethod, StdioParams, StdioResult } from "./stdio-params.ts";
 
 /** The version of the protocol that this client speaks. */
@@ -15,6 +15,9 @@ const START_MS = 60_000;
 const CLOSE_MS = 20_000;
 /** Tandem confirms a cancellation at once, unless it hangs. */
 const CANCEL_MS = 5_000;
+
+/** The first line of Tandem. */
+export type Hello = stdio.HelloLine["hello"];
 
 export interface StreamItem<Event> {
   /** To resume, pass it as `after`. Previews have none. */
@@ -42,8 +45,8 @@ type Arguments<Params> = {} extends Params
 export class TandemClient implements AsyncDisposable {
   readonly hello: Hello;
   readonly #child: ChildProcess;
-  readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();
-  readonly #streams = new Map<number, BufferedStream>();
+  readonly #pending = new Map<stdio.RequestId | null, PromiseWithResolvers<unknown>>();
+  readonly #streams = new Map<stdio.RequestId, BufferedStream>();
   #lastId = 0;
   #closing: Promise<void> | undefined;
   #isGone = false;
@@ -68,7 +71,7 @@ export class TandemClient implements AsyncDisposable {
     const lines = createInterface({ input: child.stdout, crlfDelay: Infinity });
     try {
       const first = await firstLine(child, lines);
-      if (!first?.hello) throw first?.error ? toApiError(first.error) : gone();
+      if (!first || !("hello" in first)) throw first && "error" in first ? toApiError(first.error) : gone();
       const client = new TandemClient(child, lines, first.hello);
       await client.#answer(client.#send("hello", { protocol: PROTOCOL, ...(name !== undefined && { client: name }) }));
       return client;
@@ -136,7 +139,7 @@ export class TandemClient implements AsyncDisposable {
         calls.delete(id);
         if (!call) continue;
         if (isQuestion(call)) {
-          const content = [{ type: "text" as const, text: "Nobody is here to answer." }];
+          const content = [{ type: "text" as const, text: "No person is connected to answer." }];
           await send({ type: "user.custom_tool_result", custom_tool_use_id: id, is_error: true, content });
           continue;
         }
@@ -229,18 +232,17 @@ export class TandemClient implements AsyncDisposable {
     }
   }
 
-  #receive(line: StdioLine): void {
-    if (line.stream !== undefined) return this.#buffer(line.stream, line);
-    const request = this.#pending.get(line.id ?? -1);
-    if (line.error) request?.reject(toApiError(line.error));
-    else request?.resolve(line.result);
+  #receive(line: stdio.StdioLine): void {
+    if ("stream" in line) return this.#buffer(line);
+    if ("error" in line) this.#pending.get(line.id)?.reject(toApiError(line.error));
+    else if ("id" in line) this.#pending.get(line.id)?.resolve(line.result);
   }
 
-  #buffer(id: number, { cursor, event, end }: StdioLine): void {
-    const stream = this.#streams.get(id);
+  #buffer(line: stdio.StreamLine): void {
+    const stream = this.#streams.get(line.stream);
     if (!stream) return;
-    if (end) stream.end(end.error && toApiError(end.error));
-    else stream.push({ cursor, event });
+    if ("end" in line) stream.end(line.end.error && toApiError(line.end.error));
+    else stream.push({ cursor: line.cursor, event: line.event });
     if (stream.items.length >= MAX_BUFFERED && this.#pending.size === 0) this.#child.stdout!.pause();
   }
 
@@ -278,7 +280,7 @@ const isQuestion = (event: SessionEvent): boolean =>
   event.type === "agent.custom_tool_use" && event.name === "ask_user_question";
 
 /** Undefined if Tandem ends without a whole line. */
-async function firstLine(child: ChildProcess, lines: Interface): Promise<StdioLine | undefined> {
+async function firstLine(child: ChildProcess, lines: Interface): Promise<stdio.StdioLine | undefined> {
   const timeout = AbortSignal.timeout(START_MS);
   const failed = once(child, "error", { signal: timeout }).then(([error]): never => {
     throw error as Error;

@@ -7,7 +7,7 @@ import { combine, deniesByPattern, resolvePart, type Caution, type Considered, t
 import { judgeShell } from "./judge-shell.ts";
 import { absolute, realPath, type SessionPaths } from "./path-pattern.ts";
 import type { JudgedCall } from "./rule-book.ts";
-import { ACCESS, kindOf, NAME_FIELDS } from "./tool-kinds.ts";
+import { fileAccess, filePath, kindOf, NAME_FIELDS } from "./tool-kinds.ts";
 
 /** The tool name that rules match, with the MCP server's prefix. */
 export const fullName = ({ name, mcpServer }: Pick<JudgedCall, "name" | "mcpServer">): string =>
@@ -28,7 +28,7 @@ export function applyRules(rules: readonly CompiledRule[], call: JudgedCall, pat
     }
     case "edit":
     case "read": {
-      const file = fileOf(tool, text, paths);
+      const file = fileOf(call, paths);
       return file ? judgeFile(file, rules, paths) : judgePlain(tool, rules, tool, UNREADABLE);
     }
     case "web":
@@ -45,25 +45,22 @@ export function applyRules(rules: readonly CompiledRule[], call: JudgedCall, pat
 const UNREADABLE: Caution = { why: "its input cannot be parsed" };
 const OTHER_SHELL: Caution = { why: "its commands cannot be parsed, and rules deny some commands" };
 
-function fileOf(
-  tool: string,
-  text: (field: string) => string | undefined,
-  { folder }: SessionPaths,
-): FileCall | undefined {
-  if (tool === "Glob" || tool === "Grep") {
-    // A Glob pattern may start with the folder to search.
-    const pattern = tool === "Glob" ? text("pattern") : undefined;
-    const within =
-      pattern?.startsWith("/") || pattern?.startsWith("~") ? pattern.replace(/\/[^/]*[*?[{].*$/, "") : undefined;
-    const path = within ?? text("path") ?? folder;
-    return { tool, path, search: { names: tool === "Glob", glob: text("glob") } };
-  }
-  const path = text("file_path") ?? text("notebook_path");
-  return path === undefined ? undefined : { tool, path };
+function fileOf(call: JudgedCall, { folder }: SessionPaths): FileCall | undefined {
+  const { name: tool, input } = call;
+  const { access, isSearch } = fileAccess(call) ?? {};
+  if (!access) return undefined;
+  const path = filePath(call);
+  if (!isSearch) return path === undefined ? undefined : { tool, access, path };
+  // A Glob pattern may start with the folder to search.
+  const pattern = tool === "Glob" ? input["pattern"] : undefined;
+  const within =
+    typeof pattern === "string" && /^[/~]/.test(pattern) ? pattern.replace(/\/[^/]*[*?[{].*$/, "") : undefined;
+  const glob = typeof input["glob"] === "string" ? input["glob"] : undefined;
+  return { tool, access, path: within ?? path ?? folder, search: { names: tool === "Glob", glob } };
 }
 
 function judgeFile(file: FileCall, rules: readonly CompiledRule[], paths: SessionPaths): Judgement {
-  const writes = ACCESS[file.tool]?.includes("write") === true;
+  const writes = file.access.includes("write");
   const below = file.search?.names === false;
   const guarded = guardOf(absolute(file.path, paths.folder, paths.home), writes ? "write" : "read", paths, below);
   return combine([resolvePart(`${file.tool}(${file.path})`, considerFile(rules, file, paths), guarded)]);

@@ -6,7 +6,7 @@ import { absolute, realPath, type SessionPaths } from "./path-pattern.ts";
 import type { JudgedCall } from "./rule-book.ts";
 import { expandLine } from "../shell/expand-line.ts";
 import { autoEvaluation } from "../tool-policy.ts";
-import { KNOWN_TOOLS, kindOf } from "./tool-kinds.ts";
+import { KNOWN_TOOLS, kindOf, writtenPath } from "./tool-kinds.ts";
 
 /**
  * Decides a call, in this order: tools that the agent lacks are denied; deny rules; in plan mode, every change is denied; the
@@ -109,13 +109,9 @@ function isLooking(command: unknown): boolean {
   );
 }
 
-function isEditInside(
-  { name, mcpServer, input }: JudgedCall,
-  { folder, home }: Pick<SessionPaths, "folder" | "home">,
-): boolean {
-  if (mcpServer !== undefined || kindOf(name) !== "edit") return false;
-  const path = input["file_path"] ?? input["notebook_path"];
-  if (typeof path !== "string") return false;
+function isEditInside(call: JudgedCall, { folder, home }: Pick<SessionPaths, "folder" | "home">): boolean {
+  const path = writtenPath(call);
+  if (path === undefined) return false;
   const real = realPath(absolute(path, folder, home));
   return real !== undefined && real.startsWith(folder + sep);
 }

@@ -3,11 +3,11 @@ import type { Considered } from "./judge-parts.ts";
 import type { Fit } from "./command-pattern.ts";
 import { namesTool, type CompiledRule } from "./compile-rule.ts";
 import { absolute, realPath, type SessionPaths } from "./path-pattern.ts";
-import { ACCESS } from "./tool-kinds.ts";
 
 export interface FileCall {
   /** `Edit`, `Read`, … */
   tool: string;
+  access: readonly ("read" | "write")[];
   path: string;
   /** The call searches everything below the path; if `names` is set, only file names. */
   search?: { names: boolean; glob: string | undefined };
@@ -15,7 +15,7 @@ export interface FileCall {
 
 /** Matches rules against a file that a call reads or writes. */
 export function considerFile(rules: readonly CompiledRule[], call: FileCall, paths: SessionPaths): Considered[] {
-  const access = ACCESS[call.tool] ?? ["read", "write"];
+  const { access } = call;
   const lexical = absolute(call.path, paths.folder, paths.home);
   const real = realPath(lexical);
   return rules.flatMap((compiled): Considered[] => {

@@ -1,24 +1,12 @@
-import { RULE_SCOPES, type KeptRule, type RuleAction, type Verdict } from "@tandem/protocol";
-import { readCommandPattern, type Fit } from "./command-pattern.ts";
+import { RULE_SCOPES, type KeptRule, type RuleAction, type TestedCall, type Verdict } from "@tandem/protocol";
+import { readCommandPattern } from "./command-pattern.ts";
 import type { CompiledRule } from "./compile-rule.ts";
 import { subjectOf } from "./tool-kinds.ts";
 
-/** How one rule matches one part of a call. */
-export interface Considered {
-  rule: KeptRule;
-  fit: Fit;
-  /** The reason, without a full stop. */
-  why: string;
-}
-
 /** One effect of a call: a command of its line, a file that it writes, or the whole call. */
-export interface JudgedPart {
-  what: string;
-  verdict: Verdict | undefined;
-  considered: Considered[];
-  /** The part has no effect of its own, so it needs no approval unless a rule matches it. */
-  neutral: boolean;
-}
+export type JudgedPart = TestedCall["parts"][number];
+/** How one rule matches one part of a call. The reason has no full stop. */
+export type Considered = JudgedPart["considered"][number];
 
 export interface Judgement {
   verdict: Verdict | undefined;

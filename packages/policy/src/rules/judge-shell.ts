@@ -21,7 +21,7 @@ import { connects, NAMES_ONLY, showsContents } from "../shell/programs.ts";
 import { searchOf } from "../shell/searches.ts";
 import type { Redirect } from "../shell/shell-line.ts";
 import type { ShellWord } from "../shell/shell-word.ts";
-import { ACCESS } from "./tool-kinds.ts";
+import { FILE_TOOLS } from "./tool-kinds.ts";
 
 /** The working folders that a command may have, as far as the line shows. */
 interface Folders {
@@ -208,10 +208,11 @@ function judgeRedirect(
   if (operator.endsWith("&") && /^\d*-?$/.test(target.text ?? "x")) return [];
   const writes = operator !== "<" && operator !== "<&";
   const tool = writes ? "Write" : "Read";
+  const { access } = FILE_TOOLS[tool];
   const what = `\`${operator} ${target.source}\``;
   if (target.text === undefined || target.glob || folders.lost) {
     const path = rules.filter(
-      ({ pattern, restricts }) => restricts && pattern.type === "path" && ACCESS[tool]!.includes(pattern.access),
+      ({ pattern, restricts }) => restricts && pattern.type === "path" && access.includes(pattern.access),
     );
     const unsure = path.map(({ rule }): Considered => ({ rule, fit: "maybe", why: "its target is unknown" }));
     const secret =
@@ -222,7 +223,12 @@ function judgeRedirect(
   if (NOWHERE.has(target.text)) return [];
   return folders.known.map((folder) => {
     const path = absolute(target.text!, folder, paths.home);
-    return resolvePart(what, considerFile(rules, { tool, path }, paths), guardOfRedirect(path, writes, paths), !writes);
+    return resolvePart(
+      what,
+      considerFile(rules, { tool, access, path }, paths),
+      guardOfRedirect(path, writes, paths),
+      !writes,
+    );
   });
 }
 

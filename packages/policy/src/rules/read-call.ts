@@ -1,19 +1,13 @@
 import { RequestError } from "@tandem/protocol";
 import type { JudgedCall } from "./rule-book.ts";
-import { KNOWN_TOOLS, NAME_FIELDS } from "./tool-kinds.ts";
+import { FILE_TOOLS, KNOWN_TOOLS, NAME_FIELDS } from "./tool-kinds.ts";
 
 const FIELDS: Readonly<Record<string, string>> = {
   Bash: "command",
   Monitor: "command",
-  Read: "file_path",
-  Edit: "file_path",
-  Write: "file_path",
-  MultiEdit: "file_path",
-  NotebookEdit: "notebook_path",
-  Glob: "path",
-  Grep: "path",
   WebFetch: "url",
   WebSearch: "query",
+  ...Object.fromEntries(Object.entries(FILE_TOOLS).map(([tool, { field }]) => [tool, field])),
   ...NAME_FIELDS,
 };
 

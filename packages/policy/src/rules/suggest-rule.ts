@@ -5,21 +5,21 @@ import { fullName } from "./apply-rules.ts";
 import { absolute, realPath, type SessionPaths } from "./path-pattern.ts";
 import type { JudgedCall } from "./rule-book.ts";
 import { expandLine } from "../shell/expand-line.ts";
-import { kindOf } from "./tool-kinds.ts";
+import { fileAccess, filePath, kindOf } from "./tool-kinds.ts";
 import { guardWords } from "./guard-words.ts";
 import { guardOf } from "./guard.ts";
 
 /** Suggests an allow rule for "always allow": exactly this command, file, domain or MCP tool. */
 export function suggestRule(call: JudgedCall, paths: SessionPaths): Rule | undefined {
   const tool = fullName(call);
-  const { command, file_path: path, notebook_path: notebook, url } = call.input;
+  const { command, url } = call.input;
   if (tool.startsWith("mcp__")) return { tool, action: "allow" };
   switch (kindOf(tool)) {
     case "shell":
       return typeof command === "string" ? suggestCommand(command, paths) : undefined;
     case "edit":
     case "read":
-      return suggestPath(tool, typeof path === "string" ? path : notebook, paths);
+      return fileAccess(call)?.isSearch ? undefined : suggestPath(tool, filePath(call), paths);
     case "web": {
       const host = typeof url === "string" ? hostOf(url) : undefined;
       return host === undefined ? undefined : { tool, pattern: host, action: "allow" };
@@ -45,8 +45,8 @@ function suggestCommand(line: string, paths: SessionPaths): Rule | undefined {
 const quoted = (text: string): string =>
   /^[\w./:@%+,=-]+$/.test(text) && !text.startsWith("=") ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
-function suggestPath(tool: string, path: unknown, paths: SessionPaths): Rule | undefined {
-  if (typeof path !== "string") return undefined;
+function suggestPath(tool: string, path: string | undefined, paths: SessionPaths): Rule | undefined {
+  if (path === undefined) return undefined;
   const whole = absolute(path, paths.folder, paths.home);
   const real = realPath(whole);
   if (real === undefined || /[*?]/.test(real) || guardOf(whole, "write", paths)) return undefined;

@@ -1,5 +1,7 @@
 // Known tools, and the meaning of a rule's pattern for each.
 
+import type { JudgedCall } from "./rule-book.ts";
+
 /** The kind of value that a rule's pattern matches. */
 export type Subject = "command" | "path" | "domain" | "name";
 
@@ -39,14 +41,41 @@ export function subjectOf(tool: string): Subject | undefined {
   return kind ? SUBJECTS[kind] : Object.hasOwn(NAME_FIELDS, tool) ? "name" : undefined;
 }
 
-/** How a tool accesses its file. */
-export const ACCESS: Readonly<Record<string, readonly ("read" | "write")[]>> = {
-  Read: ["read"],
-  Glob: ["read"],
-  Grep: ["read"],
+type FileTool = (typeof TOOL_KINDS)["edit" | "read"][number];
+
+interface FileAccess {
+  /** The input field that names the file, or the folder of a search. */
+  field: string;
+  access: readonly ("read" | "write")[];
+  /** Reads everything below a folder; without a path, below the session's. */
+  isSearch?: true;
+}
+
+/** How each file tool names and accesses its file. Every check on paths reads this table. */
+export const FILE_TOOLS: Readonly<Record<FileTool, FileAccess>> = {
+  Read: { field: "file_path", access: ["read"] },
+  Glob: { field: "path", access: ["read"], isSearch: true },
+  Grep: { field: "path", access: ["read"], isSearch: true },
   // Edit tools return the text around a change.
-  Edit: ["read", "write"],
-  MultiEdit: ["read", "write"],
-  NotebookEdit: ["read", "write"],
-  Write: ["write"],
+  Edit: { field: "file_path", access: ["read", "write"] },
+  MultiEdit: { field: "file_path", access: ["read", "write"] },
+  NotebookEdit: { field: "notebook_path", access: ["read", "write"] },
+  Write: { field: "file_path", access: ["write"] },
 };
+
+const isFileTool = (name: string): name is FileTool => Object.hasOwn(FILE_TOOLS, name);
+
+/** Undefined for tools of MCP servers, whatever their names are. */
+export const fileAccess = ({ name, mcpServer }: Pick<JudgedCall, "name" | "mcpServer">): FileAccess | undefined =>
+  mcpServer === undefined && isFileTool(name) ? FILE_TOOLS[name] : undefined;
+
+/** The file or folder that a file tool's call names. Other fields of its input do not count. */
+export function filePath(call: Pick<JudgedCall, "name" | "mcpServer" | "input">): string | undefined {
+  const field = fileAccess(call)?.field;
+  const path = field === undefined ? undefined : call.input[field];
+  return typeof path === "string" ? path : undefined;
+}
+
+/** The file that a call writes, if a file tool would write one. */
+export const writtenPath = (call: Pick<JudgedCall, "name" | "mcpServer" | "input">): string | undefined =>
+  fileAccess(call)?.access.includes("write") ? filePath(call) : undefined;

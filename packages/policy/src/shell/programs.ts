@@ -15,7 +15,7 @@ import { TEXT_PROGRAMS } from "./tables/text-programs.ts";
 // list, for each known program, the words that are known to be harmless.
 
 /** These programs only read the files that their words name. */
-const READERS = new Set(
+export const READERS: ReadonlySet<string> = new Set(
   `ls cat head tail wc grep egrep fgrep rg pwd echo printf true false : test [ date uname whoami id
   groups which type basename dirname realpath readlink stat file du df diff cmp comm cut tr sort nl
   tac rev fold fmt column seq sleep md5sum sha1sum sha256sum sha512sum cksum sum od hexdump strings
@@ -30,7 +30,7 @@ const WRITERS = new Set(
 );
 
 /** Git subcommands that only read unless an option says otherwise. They may show files that no word names. */
-const GIT_READS = new Set(
+export const GIT_READS: ReadonlySet<string> = new Set(
   `status log diff show blame shortlog describe rev-parse rev-list ls-files ls-tree cat-file
   merge-base name-rev whatchanged count-objects check-ignore grep version`.split(/\s+/),
 );

@@ -241,7 +241,7 @@ export const EVASIONS: readonly string[] = [
   "PATH=.:$PATH git status",
   "export LD_PRELOAD=./clean.so",
   "declare -x PATH=.",
-  // What other processes hold
+  // State of other processes
   "ps e",
   "ps eww -A",
   "ps auxe",

@@ -60,6 +60,8 @@ export const OPTION_EVASIONS: readonly string[] = [
   "git --git-dir=sub status",
   "git --exec-path=. status",
   "git log --help",
+  "git rev-parse --help",
+  "locale -m",
   "git help log",
   "git diff --no-index victim.txt protected.txt --output=protected.txt",
   "git log --show-signature",

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import type { Payer } from "../models/call-report.ts";
+import { typed } from "./typed.ts";
 
 const place = z.object({
   id: z.string().describe("A variable's name, or a file and the key in it."),
@@ -30,20 +32,22 @@ export const credentialsReport = z
         host: z.string().nullable(),
         payer: z.string(),
       })
-      .describe("What Claude Code would send if it were started without Tandem."),
+      .describe("The credential that Claude Code would send if it were started without Tandem."),
     login: z.object({ place: z.string().nullable(), payer: z.string() }),
     tandem: z
       .array(
         z.object({
           for: z.enum(["calls", "sessions"]),
           backend: z.string(),
+          /** The credential's source. Null if none is needed or found. */
           source: z.string().nullable(),
+          /** `unknown`: only a request could tell. `expired`: an expired login without a refresh token. */
           state: z.enum(["found", "absent", "expired", "unknown", "none_needed"]),
-          payer: z.string(),
+          payer: typed<Payer>(z.string()),
           because: z.string(),
         }),
       )
-      .describe("What Tandem uses, and the setting that decides."),
+      .describe("The credential that Tandem uses, and the setting that decides."),
     notices: z.array(z.object({ about: z.string(), text: z.string(), fix: z.string().optional() })),
   })
   .meta({ id: "CredentialsReport" });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { sessionAgent } from "../api/agents.ts";
+import { sessionAgent } from "../api/agents/agents.ts";
 import { loggedEvent } from "../api/sessions/session-log.ts";
 import { rule } from "../config/rule.ts";
 import { programGrader } from "../events/define-outcome.ts";

@@ -3,7 +3,7 @@ import { normaliseSteps, type NormalStep, type StepComparison } from "./normalis
 
 /** The first step in which a run differs from the recorded one. A side is null if it has no such step. */
 export interface Divergence {
-  /** The number in the recorded cassette; one more than its last step if the run went on. */
+  /** The number in the recorded cassette; one more than its last step if the run continued. */
   step: number;
   kind: CassetteStep["kind"] | "folder";
   expected: Record<string, unknown> | null;
@@ -46,7 +46,8 @@ function findInOrder(
   const open = isRunning ? actual.findLastIndex(({ kind }) => kind === "model") : Infinity;
   for (let index = 0; index < length; index += 1) {
     const [wanted, found] = [sides[0][index] ?? null, sides[1][index] ?? null];
-    const isOpen = index >= open && found !== null;
+    // The end of a subagent's answer may be logged after its next request.
+    const isOpen = found !== null && (index >= open || (isRunning && found["answer"] === null));
     const left = isOpen && wanted !== null ? withoutEnd(wanted) : wanted;
     const right = isOpen ? withoutEnd(found) : found;
     if (isEqual(left, right)) continue;

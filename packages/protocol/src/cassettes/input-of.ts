@@ -1,6 +1,55 @@
 import type { SessionEvent } from "../events/session-event.ts";
 import type { CassetteInput } from "./cassette.ts";
 
+/** Inputs that a cassette only names, because no replay can repeat them. */
+export type UnrepeatableType =
+  | "user.define_outcome"
+  | "tandem.shell"
+  | "tandem.file"
+  | "tandem.parked"
+  | "tandem.recovered"
+  | "tandem.forked"
+  | "tandem.imported";
+
+/** Events that bring nothing into a session, or that `stepsOf` reads itself. The compiler reports a new type in neither list. */
+type NoInputType =
+  | `${"agent" | "session" | "span" | "workflow_run"}.${string}`
+  | `tandem.${
+      | "init"
+      | "thinking"
+      | "thinking_redacted"
+      | "todo"
+      | "background"
+      | "retry"
+      | "rate_limit"
+      | "model_fallback"
+      | "permission_denied"
+      | "mcp_status"
+      | "dropped"
+      | "output"
+      | "usage_mismatch"
+      | "approval_resolved"
+      | "tool_state"
+      | "checkpoint"
+      | "rewound"
+      | "budget"
+      | "process_wait"
+      | "unplaced"
+      | "placed"
+      | "handover"
+      | "mode"
+      | "model"
+      | "grader_request"
+      | "side_request"
+      | "hook"
+      | "command"
+      | "push"
+      | "resource"
+      | "sandbox_violation"
+      | "diagnostics"
+      | "notice"
+      | "unknown"}`;
+
 /** The input that an event carries into a session, if it carries one. `callOf` names a call by the model's id. */
 export function inputOf(event: SessionEvent, callOf: (eventId: string) => string): CassetteInput | undefined {
   switch (event.type) {
@@ -51,7 +100,7 @@ export function inputOf(event: SessionEvent, callOf: (eventId: string) => string
     }
     case "user.define_outcome": {
       const { description, rubric, max_iterations, tandem } = event;
-      if (rubric.type === "file") return { type: "other", event: event.type };
+      if (rubric.type === "file") return unrepeatable(event.type);
       const grader = tandem?.grader;
       return { type: event.type, description, rubric, max_iterations, ...(grader && { grader }) };
     }
@@ -65,8 +114,11 @@ export function inputOf(event: SessionEvent, callOf: (eventId: string) => string
     case "tandem.recovered":
     case "tandem.forked":
     case "tandem.imported":
-      return { type: "other", event: event.type };
+      return unrepeatable(event.type);
     default:
+      event.type satisfies NoInputType;
       return undefined;
   }
 }
+
+const unrepeatable = (type: UnrepeatableType): CassetteInput => ({ type: "other", event: type });

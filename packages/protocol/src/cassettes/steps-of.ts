@@ -41,7 +41,7 @@ interface ThreadState {
   name: string | undefined;
   steps: (Step | ThreadPlace)[];
   round: Round | undefined;
-  /** What the next request adds. */
+  /** The messages that the next request adds. */
   added: CassetteAdded[];
 }
 
@@ -54,7 +54,7 @@ class StepReader {
   readonly #calls = new Map<string, Omit<Call, "step">>();
   /** The ids of events that were prompts, in order. */
   readonly #prompts: string[] = [];
-  #graderRequests: Verdict["requests"] = [];
+  #graderRequests: OutcomeEvaluation["requests"] = [];
   #usd = 0;
   #waiting: { seq: number; calls: string[] } | undefined;
   #error: { type: string; message: string } | undefined;
@@ -318,7 +318,7 @@ class StepReader {
   }
 }
 
-type Verdict = Extract<CassetteInput, { type: "span.outcome_evaluation_end" }>;
+type OutcomeEvaluation = Extract<CassetteInput, { type: "span.outcome_evaluation_end" }>;
 
 /** Events that give the agent a message. */
 const PROMPTS: ReadonlySet<string> = new Set(["user.message", "user.define_outcome", "span.outcome_evaluation_end"]);

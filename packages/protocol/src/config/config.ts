@@ -145,7 +145,7 @@ const sessions = z.strictObject({
     .default(2)
     .meta(harmless("Memory of this machine."))
     .describe(
-      "Number of Claude Code processes that the server starts ahead, for sessions like those of the last hour. 0 turns it off.",
+      "Number of Claude Code processes that the server starts ahead, for sessions like those of the last hour, and of those that it starts when a client opens an idle session. 0 turns both off.",
     ),
   recovery: z
     .enum(["stop", "resume"])
@@ -156,7 +156,7 @@ const sessions = z.strictObject({
     .prefault("6s")
     .meta(harmless("Leases keep one writer per session."))
     .describe(
-      "Lease timeout: after this time without a heartbeat, another server takes over the sessions. Default in a fleet: 10s.",
+      "Lease timeout: after this time without a heartbeat, another server takes over the sessions, and in a fleet their runs in the queue. Default in a fleet: 10s.",
     ),
   workLease: deadline
     .prefault("90s")

@@ -89,7 +89,7 @@ export const contextSection = z.strictObject({
     })
     .prefault({})
     .meta(needsTrust())
-    .describe("Which proposals are accepted automatically. The rest needs a review."),
+    .describe("Proposals that are accepted automatically. The others need a review."),
   budget: z
     .strictObject({
       usd: z.number().positive().default(25).describe("US dollars at list price."),
@@ -118,7 +118,7 @@ export const contextSection = z.strictObject({
         .enum(["warn", "refuse"])
         .default("warn")
         .describe(
-          "What happens to a statement whose joins repeat rows, are not in the catalogue or mix grains: its result carries a warning, or it is not run.",
+          "Treatment of a statement whose joins repeat rows, are not in the catalogue or mix grains: its result carries a warning, or it is not run.",
         ),
     })
     .prefault({})
@@ -126,8 +126,8 @@ export const contextSection = z.strictObject({
     .describe("Statements that agents and people run."),
 });
 
-const SCAN = "`connections` decides what is read.";
-const INGEST = "`ingest.sources` decides what is read; the schema bounds the number of requests.";
+const SCAN = "`connections` selects the tables to read.";
+const INGEST = "`ingest.sources` selects the documents to read; the schema bounds the number of requests.";
 
 export const scanSection = z.strictObject({
   sampleRows: z

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { needsTrust } from "./trust-mark.ts";
 
 const SAMPLE_MODES = ["values", "shapes", "none"] as const;
-/** What the context stores of a column's values: values, only their form, or only counts. */
+/** How much of a column's values the context stores: values, only their form, or only counts. */
 export type SampleMode = (typeof SAMPLE_MODES)[number];
 
 const mode = z.enum(SAMPLE_MODES, { error: "expected values, shapes or none" });
@@ -41,6 +41,6 @@ export const samples = z
   .default("values")
   .meta(needsTrust("shapes", "none"))
   .describe(
-    `What is stored of the values of a database and shown to models: \`values\`, \`shapes\` (\`Aaaa@aaaa.aa\`) or \`none\` (counts only). A map sets it per pattern, ${FORM}, with the wildcards \`*\` and \`?\`; the most specific pattern wins. Likely personal data is stored as shapes unless a column pattern says \`values\`.`,
+    `Form in which values of a database are stored and shown to models: \`values\`, \`shapes\` (\`Aaaa@aaaa.aa\`) or \`none\` (counts only). A map sets it per pattern, ${FORM}, with the wildcards \`*\` and \`?\`; the most specific pattern wins. Likely personal data is stored as shapes unless a column pattern says \`values\`.`,
   );
 export type SamplesConfig = z.output<typeof samples>;

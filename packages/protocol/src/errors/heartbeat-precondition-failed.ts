@@ -1,4 +1,4 @@
-import type { WorkState } from "../api/work.ts";
+import type { WorkState } from "../api/agents/work.ts";
 import { TandemError } from "./tandem-error.ts";
 
 /** The lease of a work item, as the server has it. */

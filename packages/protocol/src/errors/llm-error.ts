@@ -10,7 +10,7 @@ export type LlmErrorCode =
   | "auth_rejected"
   /** A quota is exhausted until `resetsAt`, if the server sent it. */
   | "rate_limited"
-  /** The service is up but too busy (529). */
+  /** The service runs but is overloaded (529). */
   | "overloaded"
   /** The account cannot pay. */
   | "billing"
@@ -50,7 +50,7 @@ const FIXES: Record<LlmErrorCode, string> = {
   auth_rejected: "Check the credential that `tandem status` names, or log in again.",
   rate_limited: "Wait for the reset, raise llm.limits.patience, or use another account's key.",
   overloaded: "Try again in a few minutes.",
-  billing: "Add credit to the account that `tandem status` names as payer, or choose another payer.",
+  billing: "Add credit to the account that `tandem status` names under billing, or choose another credential.",
   prompt_too_long: "Shorten the prompt, or choose a model with a larger context window.",
   refused: "Rephrase the prompt, or choose another model.",
   empty_answer: "Rephrase the prompt, or choose another model.",

@@ -1,9 +1,12 @@
+import { z } from "zod";
+
 /** Tokens of one model request, in Anthropic's words. */
-export interface ModelUsage {
-  input_tokens: number;
-  output_tokens: number;
-  cache_read_input_tokens: number;
-  cache_creation_input_tokens: number;
+export const modelUsage = z.object({
+  input_tokens: z.int(),
+  output_tokens: z.int(),
+  cache_read_input_tokens: z.int(),
+  cache_creation_input_tokens: z.int(),
   /** Only on requests that ran in fast mode. */
-  speed?: "standard" | "fast" | null;
-}
+  speed: z.enum(["standard", "fast"]).nullish(),
+});
+export type ModelUsage = z.infer<typeof modelUsage>;

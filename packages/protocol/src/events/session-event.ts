@@ -10,7 +10,7 @@ import type { RequestNote, TandemEventBody } from "./tandem-event.ts";
 import type { WorkflowEventBody, WorkflowLeaf } from "./workflow-event.ts";
 import type { Budget, UsageSnapshot } from "./usage-snapshot.ts";
 import type { EventId, ThreadId, WorkflowRunId } from "../ids.ts";
-import type { SessionAgent } from "../api/agents.ts";
+import type { SessionAgent } from "../api/agents/agents.ts";
 import type { Verdict } from "../config/rule.ts";
 
 // The vocabulary of a session's log: Anthropic's Managed Agents events, and ours with the prefix `tandem.`. Our additions to

@@ -3,17 +3,12 @@ import type { PermissionMode } from "../config/rule.ts";
 import type { EventId, SessionId, ThreadId, WorkflowRunId } from "../ids.ts";
 import type { SandboxViolationKind, ToolCallState } from "../words.ts";
 import type { ApprovalOutcome } from "./approval-answer.ts";
+import type { CodeDiagnostic } from "./code-diagnostic.ts";
 import type { ModelUsage } from "./model-usage.ts";
+import type { Todo } from "./todo.ts";
 import type { UsageSnapshot } from "./usage-snapshot.ts";
 
 // The events that Anthropic's API does not have. Their types begin with `tandem.`.
-
-export interface Todo {
-  id: string;
-  content: string;
-  status: "pending" | "in_progress" | "completed";
-  active_form?: string;
-}
 
 export interface BackgroundTask {
   id: string;
@@ -23,16 +18,6 @@ export interface BackgroundTask {
   status: string;
   session_thread_id?: ThreadId;
   workflow_run_id?: WorkflowRunId;
-}
-
-/** An error that a language server found. `path` is relative to the session's folder; line and column count from 1. */
-export interface CodeDiagnostic {
-  path: string;
-  line: number;
-  column: number;
-  message: string;
-  code?: string;
-  source?: string;
 }
 
 export interface RequestNote {

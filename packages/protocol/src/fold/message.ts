@@ -3,8 +3,9 @@ import { documentBlock, imageBlock, toolResultContent, userContent } from "../ev
 import { programGrader } from "../events/define-outcome.ts";
 import { filePatch } from "../events/file-patch.ts";
 import type { SessionErrorDetail } from "../events/session-error.ts";
-import type { ModelUsage } from "../events/model-usage.ts";
-import type { CodeDiagnostic, Todo } from "../events/tandem-event.ts";
+import { codeDiagnostic } from "../events/code-diagnostic.ts";
+import { modelUsage } from "../events/model-usage.ts";
+import { todo } from "../events/todo.ts";
 import { TOOL_CALL_STATES } from "../words.ts";
 
 // Messages with parts, folded from events by `project`, as the user interface shows them. Ids come from the events, so they are
@@ -67,15 +68,6 @@ const toolState = z.discriminatedUnion("type", [
   }),
 ]);
 
-const codeDiagnostic: z.ZodType<CodeDiagnostic> = z.strictObject({
-  path: z.string(),
-  line: z.int(),
-  column: z.int(),
-  message: z.string(),
-  code: z.string().optional(),
-  source: z.string().optional(),
-});
-
 const toolPart = z.strictObject({
   type: z.literal("tool"),
   ...base,
@@ -97,14 +89,6 @@ const toolPart = z.strictObject({
   /** Errors that an edit added, by a language server; `total` counts those that are left out, too. */
   diagnostics: z.strictObject({ server: z.string(), items: z.array(codeDiagnostic), total: z.int() }).optional(),
   preview,
-});
-
-const modelUsage: z.ZodType<ModelUsage> = z.object({
-  input_tokens: z.int(),
-  output_tokens: z.int(),
-  cache_read_input_tokens: z.int(),
-  cache_creation_input_tokens: z.int(),
-  speed: z.enum(["standard", "fast"]).nullish(),
 });
 
 /** One model request; it starts an agent message. */
@@ -136,12 +120,6 @@ const patchPart = z.strictObject({
   ),
 });
 
-const todo: z.ZodType<Todo> = z.strictObject({
-  id: z.string(),
-  content: z.string(),
-  status: z.enum(["pending", "in_progress", "completed"]),
-  active_form: z.string().optional(),
-});
 const todoPart = z.strictObject({ type: z.literal("todo"), ...base, todos: z.array(todo) });
 
 /** A running subagent. Its id is its thread's id; its messages are on that thread. */

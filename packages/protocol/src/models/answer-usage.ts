@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { parseJson } from "../parse-json.ts";
+import { FrameParser } from "../read-frames.ts";
 import type { PassedAnswer } from "./messages-proxy.ts";
 import { noUsage, type Usage } from "./usage.ts";
 
@@ -27,7 +29,7 @@ const CHARACTERS_PER_TOKEN = 3;
 
 /** Reads the usage of an answer from its bytes as they pass, as JSON or as a stream. */
 export class AnswerUsage {
-  readonly #isStream: boolean;
+  readonly #frames: FrameParser | undefined;
   readonly #decoder = new TextDecoder();
   #text = "";
   #messageId: string | undefined;
@@ -37,19 +39,16 @@ export class AnswerUsage {
   #uncounted = 0;
 
   constructor(contentType: string) {
-    this.#isStream = contentType.startsWith("text/event-stream");
+    if (contentType.startsWith("text/event-stream")) this.#frames = new FrameParser();
   }
 
   add(chunk: Uint8Array): void {
-    this.#text += this.#decoder.decode(chunk, { stream: true });
-    if (!this.#isStream) return;
-    const lines = this.#text.split("\n");
-    this.#text = lines.pop()!;
-    for (const line of lines) if (line.startsWith("data:")) this.#frame(parseJson(line.slice("data:".length)));
+    if (this.#frames) for (const { data } of this.#frames.feed(chunk)) this.#frame(parseJson(data));
+    else this.#text += this.#decoder.decode(chunk, { stream: true });
   }
 
   end(): void {
-    if (this.#isStream) return;
+    if (this.#frames) return;
     const parsed = message.safeParse(parseJson(this.#text)).data;
     if (parsed) this.#begin(parsed);
   }
@@ -106,11 +105,3 @@ function toUsage(counts: Record<string, unknown>): Usage {
 
 const withoutNulls = (counts: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(counts).filter(([, value]) => value !== null));
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

@@ -1,6 +1,6 @@
 import type { OptionTable } from "../option-table.ts";
 
-// What a build runs is in its files. Options are left out that name other files, folders, shells or programs.
+// The files of a build decide what it runs. The lists omit options that name other files, folders, shells or programs.
 
 const GO_BUILD = `v x n a race cover json short failfast work trimpath run= count= timeout= bench= benchtime= benchmem
   parallel= cpu= tags= skip= shuffle= covermode= coverpkg= list= mod= p= fullpath`;

@@ -64,7 +64,15 @@ const READS: Readonly<Record<string, OptionTable>> = {
   "diff-index": DIFF,
   "diff-files": DIFF,
   "rev-list": LOG,
-  "rev-parse": { everyOption: true },
+  "rev-parse": {
+    flags: "q",
+    long: `parseopt sq-quote keep-dashdash stop-at-non-option stuck-long revs-only no-revs flags no-flags default= prefix=
+      verify quiet sq short[=] not abbrev-ref[=] symbolic symbolic-full-name output-object-format= all branches[=] tags[=]
+      remotes[=] glob= exclude= exclude-hidden= disambiguate= local-env-vars path-format= git-dir git-common-dir
+      resolve-git-dir= git-path= show-toplevel show-superproject-working-tree shared-index-path absolute-git-dir
+      is-inside-git-dir is-inside-work-tree is-bare-repository is-shallow-repository show-cdup show-prefix
+      show-object-format[=] show-ref-format since= after= until= before=`,
+  },
   blame: {
     flags: "bltspewfnk",
     values: "LS",

@@ -15,7 +15,7 @@ export const TEXT_PROGRAMS: Readonly<Record<string, OptionTable>> = {
   ...every(
     `ls cat head tail wc grep egrep fgrep pwd echo true false : uname whoami id groups which type basename
     dirname realpath readlink stat du df cmp comm cut tr nl tac rev fold fmt column seq md5sum sha1sum
-    sha256sum sha512sum cksum sum od hexdump strings cd pushd popd dirs nproc uptime free locale tty
+    sha256sum sha512sum cksum sum od hexdump strings cd pushd popd dirs nproc uptime free tty
     paste join expand rm rmdir mkdir touch chmod chown chgrp truncate unlink shred`,
   ),
   test: { everyOption: true, operand: isNoElement },
@@ -28,6 +28,8 @@ export const TEXT_PROGRAMS: Readonly<Record<string, OptionTable>> = {
       rawfile= args jsonargs binary version build-configuration help`,
     operand: (text) => !/\b(?:import|include)\s*["#]/.test(text),
   },
+  // `-m` runs gzip.
+  locale: { flags: "ackvV", long: "all-locales category-name keyword-name verbose help usage version" },
   // `printf -v` assigns a variable, and so evaluates subscripts.
   printf: { operand: isNoSubscript, stopsAfter: 1 },
   exit: { operand: (text) => /^\d+$/.test(text) },

@@ -19,14 +19,14 @@ const memory = z
     sources: z.array(evidence),
     contradicts: z
       .array(z.string())
-      .meta({ description: "Ids of memories that say otherwise, whichever file says so." }),
+      .meta({ description: "Ids of contradicting memories, whichever file records the contradiction." }),
   })
-  .meta({ id: "ContextMemory", description: "A statement that is remembered, and what it rests on." });
+  .meta({ id: "ContextMemory", description: "A remembered statement with its evidence." });
 export type ContextMemory = z.infer<typeof memory>;
 
 const decided = z
   .object({
-    proposal: z.string().nullable().meta({ description: "By which it can be undone; null if nothing changed." }),
+    proposal: z.string().nullable().meta({ description: "The proposal that can be undone; null if nothing changed." }),
   })
   .meta({ id: "MemoryDecision" });
 
@@ -36,7 +36,12 @@ export const contextMemoriesApi = {
   "context.memories.list": {
     query: z.strictObject({
       ...pageQuery,
-      session: z.string().min(1).max(100).optional().meta({ description: "Only what rests on this session." }),
+      session: z
+        .string()
+        .min(1)
+        .max(100)
+        .optional()
+        .meta({ description: "Only memories with evidence from this session." }),
     }),
     response: pageOf(memory),
   },

@@ -8,7 +8,7 @@ const pageSummary = z
     summary: z.string(),
     tags: z.array(z.string()),
     refs: z.array(z.string()),
-    citations: z.array(z.string()).meta({ description: "Of the passages that it rests on." }),
+    citations: z.array(z.string()).meta({ description: "Of the passages that support it." }),
     problem: z.string().nullable().meta({ description: "Why it cannot be read as a page." }),
   })
   .meta({ id: "WikiPageSummary" });
@@ -19,7 +19,7 @@ const passage = z
     citation: z.string(),
     source: z.string(),
     path: z.string(),
-    sha256: z.string().meta({ description: "Of the document, as it was read last." }),
+    sha256: z.string().meta({ description: "Of the document, as last read." }),
     title: z.string(),
     headings: z.array(z.string()),
     content: z.string(),
@@ -35,8 +35,8 @@ const wikiPage = pageSummary
       z.object({
         citation: z.string(),
         path: z.string(),
-        passage: passage.nullable().meta({ description: "As it was read last; null if it is not there any more." }),
-        is_changed: z.boolean().meta({ description: "The passage is not the one any more that the page was made of." }),
+        passage: passage.nullable().meta({ description: "As last read; null if it no longer exists." }),
+        is_changed: z.boolean().meta({ description: "The passage has changed since the page was written." }),
       }),
     ),
   })

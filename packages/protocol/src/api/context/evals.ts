@@ -2,7 +2,7 @@ import { z } from "zod";
 import { listOf } from "../page.ts";
 import { VERDICTS } from "./verdict.ts";
 
-/** What an agent may use, from little to much. Each arm has the tools of the ones before it. */
+/** Sets of tools that an agent may use, in growing order. Each arm includes those before it. */
 export const EVAL_ARMS = ["bare", "catalogue", "joins", "wiki", "metrics", "planted"] as const;
 export type EvalArm = (typeof EVAL_ARMS)[number];
 

@@ -1,10 +1,29 @@
 import { z } from "zod";
 import { JOB_STATES } from "../../words.ts";
+import type { EvalReport } from "./evals.ts";
 import type { RunEvent } from "./run-event.ts";
 import { typed } from "../typed.ts";
 import { count, pageOf, pageQuery } from "../page.ts";
 
-const job = z
+/** The parameters of each kind of job that the page shows. The server parses them when it starts the job. */
+interface JobParams {
+  scan: { connection: string };
+  ingest: { sources?: string[]; files?: string[]; text?: string };
+  evals: { files: string[]; proposal?: string };
+  memory: { session: string } | { text: string };
+  remember: { text: string };
+}
+
+interface JobProgress {
+  stage: string | null;
+  done: number;
+  total: number | null;
+  item: string | null;
+  skipped: number;
+  spent: { requests: number; cached: number; usd: number | null };
+}
+
+const outline = z
   .object({
     id: z.string(),
     kind: z.string(),
@@ -23,7 +42,16 @@ const job = z
     description:
       "Background work on the context. `partly`: it ended, and something was skipped. `interrupted`: no process works on it.",
   });
-export type Job = z.infer<typeof job>;
+export type Job = {
+  [Kind in keyof JobParams]: Omit<z.infer<typeof outline>, "kind" | "params" | "progress" | "result"> & {
+    kind: Kind;
+    params: JobParams[Kind];
+    progress: JobProgress | null;
+    /** Null until it has ended with one. */
+    result: (Kind extends "evals" ? EvalReport : Record<string, unknown>) | null;
+  };
+}[keyof JobParams];
+const job = typed<Job>(outline);
 
 const jobEvent = z
   .object({ seq: z.int(), at: z.string(), event: typed<RunEvent>(z.looseObject({ type: z.string() })) })
@@ -38,7 +66,10 @@ const jobPlan = z
     reads: z.record(z.string(), z.int()).meta({ description: "Numbers of tables, documents and so on, by name." }),
     skipped: z.array(z.object({ item: z.string(), message: z.string() })).meta({ description: "The first 20." }),
   })
-  .meta({ id: "JobPlan", description: "What a job would read and cost. Nothing is written and no model is asked." });
+  .meta({
+    id: "JobPlan",
+    description: "The estimated reads and cost of a job. Nothing is written and no model is called.",
+  });
 export type JobPlan = z.infer<typeof jobPlan>;
 
 export const jobsApi = {

@@ -10,7 +10,7 @@ export const metricSummary = z
   .object({
     name: z.string(),
     connection: z.string(),
-    entity: z.string().meta({ description: "Whose file defines it." }),
+    entity: z.string().meta({ description: "The entity whose file defines it." }),
     kind: metricKind,
     label: z.string().optional(),
     description: z.string().optional(),
@@ -46,7 +46,7 @@ const metricDefinition = metricSummary
   .extend({
     path: z.string().meta({ description: "The file of the context that defines it." }),
     version: z.string().meta({ description: "The commit that changed the file last." }),
-    text: z.string().meta({ description: "The definition as it stands in the file." }),
+    text: z.string().meta({ description: "The definition in the file." }),
     formula: z.string().meta({ description: "The metric in one line: `sum(amount_cents / 100) where real`." }),
     tables: z.array(z.string()),
     uses: z.array(z.string()).meta({ description: "Other metrics that it is computed from." }),
@@ -59,7 +59,7 @@ const metricDefinition = metricSummary
         unit: z.string().optional(),
       }),
     ),
-    fields: z.array(metricField).meta({ description: "What the metric can be grouped and filtered by." }),
+    fields: z.array(metricField).meta({ description: "The fields that can group and filter the metric." }),
     segments: z.array(z.object({ field: z.string(), condition: z.string() })),
   })
   .meta({ id: "MetricDefinition" });
@@ -113,7 +113,7 @@ export const metricsApi = {
     query: z.strictObject({ name: z.string().min(1).max(100), connection }),
     response: metricDefinition,
   },
-  /** What all of some metrics can be grouped and filtered by. */
+  /** Fields by which all of the given metrics can be grouped and filtered. */
   "context.metrics.fields": {
     query: z.strictObject({ metrics: z.array(z.string().max(100)).min(1).max(20), connection }),
     response: listOf(metricField),

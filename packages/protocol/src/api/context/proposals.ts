@@ -141,7 +141,7 @@ const hunks = z
   .array(z.string().min(1))
   .min(1)
   .optional()
-  .meta({ description: "All that are open where both this and `filter` are absent." });
+  .meta({ description: "Default, without `filter`: all open hunks." });
 
 const filter = hunkFilter.optional().meta({ description: "All open hunks that match, instead of `hunks`." });
 const EITHER = "expected `hunks` or `filter`, not both";

@@ -72,7 +72,7 @@ export const auditApi = {
           .array(auditHead)
           .max(100)
           .default([])
-          .describe("Heads that were seen earlier: without one, a cut-off end cannot be told."),
+          .describe("Heads that were recorded earlier: without one, a truncated end cannot be detected."),
       })
       .meta({ id: "AuditVerify" }),
     response: auditVerdict,

@@ -22,8 +22,8 @@ export type TenantQuotas = z.infer<typeof tenantQuotas>;
 export const tenantCredential = z
   .strictObject({
     auth: z.enum(["api_key", "oauth_token"]),
-    secret: secretReference.describe("Where it is kept: `env:NAME`, `file:path` or `command:…`."),
-    base_url: z.url().optional().describe("Another address than the service's own."),
+    secret: secretReference.describe("Source of the value: `env:NAME`, `file:path` or `command:…`."),
+    base_url: z.url().optional().describe("Base URL, if not the service's."),
   })
   .meta({ id: "TenantCredential" });
 
@@ -39,11 +39,11 @@ const ownTenant = z
   .object({
     id: z.string(),
     name: z.string(),
-    is_operator: z.boolean().describe("Whether its admins run the server, with all that is the machine's own."),
-    scopes: z.array(z.string()).describe("Of the token that asks."),
+    is_operator: z.boolean().describe("Whether its admins run the server and the machine."),
+    scopes: z.array(z.string()).describe("Of the request's token."),
     demo: z.boolean().describe("Whether this is the demo: scripted replies, nothing is billed."),
     quotas: tenantQuotas,
-    use: tenantUse.nullable().describe("Null where nothing is counted: for the operator."),
+    use: tenantUse.nullable().describe("Null for the operator, whose usage is not counted."),
   })
   .meta({ id: "OwnTenant" });
 
@@ -56,9 +56,9 @@ const tenantView = z
     archived_at: z.string().nullable(),
     project: z.string().describe("The folder that its sessions work in."),
     home: z.string().describe("Where its state is kept."),
-    credential: tenantCredential.nullable().describe("Where its sessions' comes from, never what it is."),
+    credential: tenantCredential.nullable().describe("The source of its sessions' credential, never the credential."),
     quotas: tenantQuotas,
-    tokens: z.int().describe("How many it has."),
+    tokens: z.int().describe("Number of its tokens."),
   })
   .meta({ id: "Tenant" });
 
@@ -69,13 +69,13 @@ const tenantInUse = tenantView.extend({ use: tenantUse }).meta({ id: "TenantInUs
 const settings = z.strictObject({
   name: z.string().trim().min(1).max(100).optional().describe("For people; the page shows it."),
   credential: tenantCredential.nullable().optional().describe("Null: what its own tandem.yaml says."),
-  quotas: tenantQuotas.partial().optional().describe("What is left out stays as it is."),
+  quotas: tenantQuotas.partial().optional().describe("Absent quotas are unchanged."),
 });
 
 const createTenant = settings
   .extend({
     id: tenantId,
-    project: z.string().min(1).optional().describe("A folder of the server's machine; one of its own where left out."),
+    project: z.string().min(1).optional().describe("A folder of the server's machine. Default: a new one."),
   })
   .meta({ id: "CreateTenant" });
 

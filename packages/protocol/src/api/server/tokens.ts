@@ -8,10 +8,10 @@ const token = z
     id: z.string(),
     name: z.string().meta({ description: "`page` is a browser that signed in with a link without a person's name." }),
     scopes: z.array(z.enum(SCOPES)),
-    tenant: z.string().meta({ description: "Whom it belongs to." }),
+    tenant: z.string().meta({ description: "The person or program that it belongs to." }),
     created_at: z.string(),
     last_used_at: z.string().nullable(),
-    is_own: z.boolean().meta({ description: "The one that this request was made with." }),
+    is_own: z.boolean().meta({ description: "The token of this request." }),
   })
   .meta({ id: "Token" });
 export type Token = z.infer<typeof token>;
@@ -23,7 +23,7 @@ export const tokensApi = {
       .strictObject({
         name: z.string().trim().min(1).max(100),
         scopes: z.array(z.enum(SCOPES)).min(1).max(3),
-        tenant: tenantId.optional().describe("Whom it is for; only the operator may name another than their own."),
+        tenant: tenantId.optional().describe("Only the operator may name a tenant other than their own."),
       })
       .meta({ id: "CreateToken" }),
     response: token.extend({ secret: z.string() }).meta({ id: "CreatedToken" }),

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { count, listOf } from "../page.ts";
 
+/** `path` is relative to the folder, with `/`; `size` is in bytes for files, otherwise 0. */
 const entry = z
   .object({ name: z.string(), path: z.string(), type: z.enum(["file", "folder", "link"]), size: z.number() })
   .meta({ id: "FolderEntry" });

@@ -20,11 +20,11 @@ export const sessionLogApi = {
         .string()
         .optional()
         .meta({ description: "The id of an event: half of the page comes before it, the rest from it on." }),
-      thread: z.string().optional().meta({ description: "A subagent's thread; the primary one where it is left out." }),
+      thread: z.string().optional().meta({ description: "A subagent's thread. Default: the primary one." }),
     }),
     response: z.object({
       data: z.array(loggedEvent).meta({ description: "Oldest first." }),
-      waiting: z.array(sessionEvent).meta({ description: "What no turn has taken yet." }),
+      waiting: z.array(sessionEvent).meta({ description: "Messages that no turn has taken yet." }),
       before: z.int().nullable().meta({ description: "For those before these; null where there are none." }),
       head: z
         .int()
@@ -35,7 +35,7 @@ export const sessionLogApi = {
     query: z.strictObject({
       limit: count().min(1).max(500).default(50),
       before: count().min(1).optional().meta({ description: "For what came earlier: the `before` of the answer." }),
-      thread: z.string().optional().meta({ description: "A subagent's thread; the primary one where it is left out." }),
+      thread: z.string().optional().meta({ description: "A subagent's thread. Default: the primary one." }),
     }),
     response: z.object({
       data: z.array(message),

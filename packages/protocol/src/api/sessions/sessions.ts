@@ -8,7 +8,7 @@ import {
   skillsParams,
   threadAgent,
   toolParams,
-} from "../agents.ts";
+} from "../agents/agents.ts";
 import { systemMessage, userMessage } from "../../events/client-event.ts";
 import { userDefineOutcome } from "../../events/define-outcome.ts";
 import { budget, usageSnapshot } from "../../events/usage-snapshot.ts";

@@ -36,7 +36,7 @@ export type WorktreeApply = z.infer<typeof worktreeApply>;
 const worktreeApplyParams = z
   .strictObject({
     dry_run: z.boolean().default(false),
-    undo: z.boolean().default(false).describe("Takes back what was applied last."),
+    undo: z.boolean().default(false).describe("Reverts the last merge or patch."),
   })
   .meta({ id: "WorktreeApplyParams" });
 export type WorktreeApplyParams = z.infer<typeof worktreeApplyParams>;
@@ -47,7 +47,7 @@ const worktreeRemoveParams = z
       .boolean()
       .default(false)
       .describe("Commits and stashes that are nowhere else stay in the repository."),
-    discard: z.boolean().default(false).describe("What is not committed is lost."),
+    discard: z.boolean().default(false).describe("Whether uncommitted changes may be discarded."),
   })
   .meta({ id: "WorktreeRemoveParams" });
 export type WorktreeRemoveParams = z.infer<typeof worktreeRemoveParams>;

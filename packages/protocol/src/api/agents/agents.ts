@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { EFFORTS } from "../words.ts";
-import { count, createdBetween, includeArchived, pageOf, pageQuery } from "./page.ts";
+import { EFFORTS } from "../../words.ts";
+import { count, createdBetween, includeArchived, pageOf, pageQuery } from "../page.ts";
 
-export { EFFORTS } from "../words.ts";
+export { EFFORTS } from "../../words.ts";
 
 // Agents in the shapes of Anthropic's Managed Agents API. Clients send `…Params`; responses have every default filled in.
 

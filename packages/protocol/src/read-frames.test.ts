@@ -1,6 +1,11 @@
 import { expect, test } from "vitest";
-import { collect } from "./testing/collect.ts";
 import { readFrames } from "./read-frames.ts";
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
 
 async function* chunksOf(text: string, size: number): AsyncGenerator<Uint8Array> {
   const bytes = new TextEncoder().encode(text);

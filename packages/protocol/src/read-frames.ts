@@ -1,4 +1,4 @@
-import { createParser } from "eventsource-parser";
+import { createParser, type EventSourceParser } from "eventsource-parser";
 
 /** One frame of a stream of server-sent events. */
 export interface Frame {
@@ -6,6 +6,31 @@ export interface Frame {
   name: string;
   id: string | undefined;
   data: string;
+}
+
+/** Finds the frames in the chunks of a stream. Frames without data, such as heartbeats, are left out. */
+export class FrameParser {
+  readonly #found: Frame[] = [];
+  readonly #decoder = new TextDecoder();
+  readonly #parser: EventSourceParser;
+
+  constructor({ maxLength }: { maxLength?: number | undefined } = {}) {
+    this.#parser = createParser({
+      maxBufferSize: maxLength,
+      onEvent: ({ event, id, data }) => {
+        if (data !== "") this.#found.push({ name: event ?? "message", id, data });
+      },
+      onError: (error) => {
+        if (error.type === "max-buffer-size-exceeded") throw error;
+      },
+    });
+  }
+
+  /** Returns the frames that the chunk completes. */
+  feed(chunk: Uint8Array): Frame[] {
+    this.#parser.feed(this.#decoder.decode(chunk, { stream: true }));
+    return this.#found.splice(0);
+  }
 }
 
 /**
@@ -16,21 +41,10 @@ export async function* readFrames(
   chunks: AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>,
   { maxLength, onBytes }: { maxLength?: number; onBytes?: () => void } = {},
 ): AsyncGenerator<Frame> {
-  const found: Frame[] = [];
-  const parser = createParser({
-    maxBufferSize: maxLength,
-    onEvent: ({ event, id, data }) => {
-      if (data !== "") found.push({ name: event ?? "message", id, data });
-    },
-    onError: (error) => {
-      if (error.type === "max-buffer-size-exceeded") throw error;
-    },
-  });
-  const decoder = new TextDecoder();
+  const parser = new FrameParser({ maxLength });
   for await (const chunk of iterate(chunks)) {
     onBytes?.();
-    parser.feed(decoder.decode(chunk, { stream: true }));
-    yield* found.splice(0);
+    yield* parser.feed(chunk);
   }
 }
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { listOf } from "./page.ts";
+import { listOf } from "../page.ts";
 
 const mcpServer = z
   .object({
@@ -20,7 +20,7 @@ const mcpServer = z
   })
   .meta({
     id: "McpServer",
-    description: "An MCP server that sessions have met. Its calls are asked for while `changes` has something.",
+    description: "An MCP server that sessions have used. Its calls need approval while `changes` is not empty.",
   });
 export type KnownMcpServer = z.infer<typeof mcpServer>;
 

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { metadata, metadataUpdate } from "./agents.ts";
-import { deletedOf, includeArchived, pageOf, pageQuery } from "./page.ts";
+import { deletedOf, includeArchived, pageOf, pageQuery } from "../page.ts";
 
-export { LOCAL_ENVIRONMENT, ENVIRONMENT_METADATA } from "../words.ts";
+export { LOCAL_ENVIRONMENT, ENVIRONMENT_METADATA } from "../../words.ts";
 
 const network = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("unrestricted") }),

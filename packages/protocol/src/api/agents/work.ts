@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { metadataUpdate } from "./agents.ts";
-import { count, deletedOf, listOf, pageOf, pageQuery } from "./page.ts";
+import { count, deletedOf, listOf, pageOf, pageQuery } from "../page.ts";
 
 // The work queue of a self-hosted environment: each item lets one worker run the tools of one session.
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { WEBHOOK_EVENTS } from "../webhooks/webhook-event.ts";
-import { count, deletedOf, order, pageOf, pageQuery } from "./page.ts";
+import { WEBHOOK_EVENTS } from "../../webhooks/webhook-event.ts";
+import { count, deletedOf, order, pageOf, pageQuery } from "../page.ts";
 
 // Webhook endpoints in the shapes of Anthropic's API for organizations, which takes three types of events. Ours are more.
 
@@ -8,14 +8,14 @@ const MAX_LIMIT = 1_000;
 const DEFAULT_LIMIT = 20;
 const types = z.array(z.enum(WEBHOOK_EVENTS)).max(WEBHOOK_EVENTS.length);
 
-const lastDelivery = z.object({
+export const lastDelivery = z.object({
   at: z.string(),
   delivered: z.boolean(),
   status: z.int().nullable().meta({ description: "The status that the endpoint answered." }),
   detail: z.string().nullable().meta({ description: "The reason for a failure." }),
 });
 
-const endpoint = z
+export const webhookEndpoint = z
   .object({
     id: z.string(),
     url: z.string(),
@@ -33,9 +33,9 @@ const endpoint = z
     }),
   })
   .meta({ id: "WebhookEndpoint" });
-export type WebhookEndpointView = z.infer<typeof endpoint>;
+export type WebhookEndpointView = z.infer<typeof webhookEndpoint>;
 
-const delivery = z
+export const webhookDelivery = z
   .object({
     id: z.string().meta({ description: "The id of the event, which is also in the header `webhook-id`." }),
     type: z.enum([...WEBHOOK_EVENTS, "tandem.test"]),
@@ -49,6 +49,7 @@ const delivery = z
     detail: z.string().nullable(),
   })
   .meta({ id: "WebhookDelivery" });
+export type WebhookDelivery = z.infer<typeof webhookDelivery>;
 
 const fields = {
   url: z.string().min(1).max(2_048),
@@ -66,7 +67,7 @@ export const webhooksApi = {
         description: fields.description.default(""),
       })
       .meta({ id: "CreateWebhookEndpoint" }),
-    response: endpoint.extend({ signing_secret: z.string() }).meta({ id: "CreatedWebhookEndpoint" }),
+    response: webhookEndpoint.extend({ signing_secret: z.string() }).meta({ id: "CreatedWebhookEndpoint" }),
   },
   "organization.webhooks.list": {
     query: z.strictObject({
@@ -76,13 +77,13 @@ export const webhooksApi = {
       ...order,
     }),
     response: z.object({
-      data: z.array(endpoint),
+      data: z.array(webhookEndpoint),
       has_more: z.boolean(),
       first_id: z.string().nullable(),
       last_id: z.string().nullable(),
     }),
   },
-  "organization.webhooks.retrieve": { response: endpoint },
+  "organization.webhooks.retrieve": { response: webhookEndpoint },
   "organization.webhooks.update": {
     body: z
       .strictObject({
@@ -93,7 +94,7 @@ export const webhooksApi = {
         state: z.enum(["enabled", "disabled"]).optional(),
       })
       .meta({ id: "UpdateWebhookEndpoint" }),
-    response: endpoint,
+    response: webhookEndpoint,
   },
   "organization.webhooks.delete": { response: deletedOf("webhook_endpoint_deleted") },
   "organization.webhooks.regenerateSigningSecret": { response: z.object({ signing_secret: z.string() }) },
@@ -102,6 +103,6 @@ export const webhooksApi = {
       .object({ delivered: z.boolean(), status: z.int().nullable(), detail: z.string().nullable() })
       .meta({ id: "WebhookTest" }),
   },
-  "organization.webhooks.deliveries.list": { query: z.strictObject(pageQuery), response: pageOf(delivery) },
-  "organization.webhooks.deliveries.resend": { response: delivery },
+  "organization.webhooks.deliveries.list": { query: z.strictObject(pageQuery), response: pageOf(webhookDelivery) },
+  "organization.webhooks.deliveries.resend": { response: webhookDelivery },
 };

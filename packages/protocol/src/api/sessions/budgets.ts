@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { budgetGauge, limits } from "../config/limits.ts";
-import { listOf } from "./page.ts";
+import { budgetGauge, limits } from "../../config/limits.ts";
+import { listOf } from "../page.ts";
 
 const halt = z
   .object({ at: z.string(), by: z.string().meta({ description: "The token's name." }), reason: z.string().nullable() })

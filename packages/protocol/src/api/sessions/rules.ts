@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { keptRule, PERMISSION_MODES, rule, RULE_SCOPES, verdict } from "../config/rule.ts";
-import { deletedOf, listOf } from "./page.ts";
+import { keptRule, PERMISSION_MODES, rule, RULE_SCOPES, verdict } from "../../config/rule.ts";
+import { deletedOf, listOf } from "../page.ts";
 
 const place = {
-  scope: z.enum(RULE_SCOPES).describe("Whose it is."),
+  scope: z.enum(RULE_SCOPES).describe("Owner of the rule: a project, an agent, a session or the user."),
   of: z.string().min(1).max(4_096).optional().describe("The project's folder, the agent's or the session's id."),
 };
 
@@ -17,10 +17,10 @@ const testedCall = z
         what: z.string(),
         verdict: verdict.optional(),
         considered: z.array(considered),
-        neutral: z.boolean().describe("It does nothing by itself: without a rule against it, it is no reason to ask."),
+        neutral: z.boolean().describe("It has no effect itself: without a matching rule, it needs no approval."),
       }),
     ),
-    suggestion: rule.optional().describe("What an answer for more than once would save."),
+    suggestion: rule.optional().describe('The rule that "always allow" would save.'),
   })
   .meta({ id: "TestedCall" });
 export type TestedCall = z.infer<typeof testedCall>;
@@ -39,7 +39,7 @@ export const rulesApi = {
           .min(1)
           .max(100_000)
           .describe("Such as `Bash(git push)`, `Edit(src/a.ts)`, `mcp__github__merge`."),
-        session_id: z.string().optional().describe("Whose folder, agent, mode and rules count."),
+        session_id: z.string().optional().describe("The session whose folder, agent, mode and rules apply."),
         agent_id: z.string().optional(),
         folder: z.string().optional().describe("Without a session, the project's."),
         mode: z.enum(PERMISSION_MODES).optional(),

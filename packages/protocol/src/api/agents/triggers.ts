@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { count, deletedOf, listOf } from "./page.ts";
+import { count, deletedOf, listOf } from "../page.ts";
 
 /** A header's name as HTTP allows it. */
 const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/, "expected the name of a header");
@@ -10,7 +10,7 @@ const hmac = z
     header: headerName.default("x-signature").describe("The header with the signature."),
     algorithm: z.enum(["sha256", "sha512", "sha1"]).default("sha256"),
     encoding: z.enum(["hex", "base64"]).default("hex"),
-    prefix: z.string().max(50).default("").describe("What stands before the signature, such as `sha256=`."),
+    prefix: z.string().max(50).default("").describe("A prefix of the signature, such as `sha256=`."),
     signed: z
       .string()
       .max(200)

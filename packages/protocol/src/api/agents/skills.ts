@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { deletedOf, pageOf, pageQuery } from "./page.ts";
+import { deletedOf, pageOf, pageQuery } from "../page.ts";
 
 const SOURCES = ["custom", "anthropic", "anthropic_example", "plugin"] as const;
 

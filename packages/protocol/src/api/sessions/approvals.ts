@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { PERMISSION_MODES, rule, RULE_ACTIONS } from "../config/rule.ts";
-import { APPROVAL_SCOPES, approvalAnswer } from "../events/approval-answer.ts";
-import { filePatch } from "../events/file-patch.ts";
-import { pageOf, pageQuery } from "./page.ts";
-import { TOOL_CALL_STATES } from "../words.ts";
+import { PERMISSION_MODES, rule, RULE_ACTIONS } from "../../config/rule.ts";
+import { APPROVAL_SCOPES, approvalAnswer } from "../../events/approval-answer.ts";
+import { filePatch } from "../../events/file-patch.ts";
+import { pageOf, pageQuery } from "../page.ts";
+import { TOOL_CALL_STATES } from "../../words.ts";
 
 const APPROVAL_STATUSES = ["pending", "resolved"] as const;
 export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { CREDENTIAL_STATES } from "../words.ts";
+import { CREDENTIAL_STATES } from "../../words.ts";
 import { metadata, metadataUpdate } from "./agents.ts";
-import { deletedOf, includeArchived, pageOf, pageQuery, time } from "./page.ts";
+import { deletedOf, includeArchived, pageOf, pageQuery, time } from "../page.ts";
 
 // Vaults in the shapes of Anthropic's Managed Agents API. Secrets are only in requests: no response has a field for them.
 
@@ -206,6 +206,7 @@ const capturedResponse = z.object({
   body: z.string().meta({ description: "Truncated, and without secrets." }),
   body_truncated: z.boolean(),
 });
+export type CapturedResponse = z.infer<typeof capturedResponse>;
 
 const credentialValidation = z
   .object({

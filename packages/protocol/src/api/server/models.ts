@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DEFAULT_LIMIT, count } from "./page.ts";
+import { DEFAULT_LIMIT, count } from "../page.ts";
 
 export const MODEL_LINES = ["haiku", "sonnet", "opus", "fable", "mythos"] as const;
 

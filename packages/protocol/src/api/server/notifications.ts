@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { NOTIFY_EVENTS } from "../config/control-config.ts";
+import { NOTIFY_EVENTS } from "../../config/control-config.ts";
 
 /** `desktop`, or the URL without secret parts. */
 const target = z.string();
@@ -13,7 +13,7 @@ const delivery = z
   })
   .meta({ id: "NotificationTest" });
 
-const told = z
+const notificationTarget = z
   .object({
     target,
     on: z.array(z.enum(NOTIFY_EVENTS)),
@@ -24,8 +24,9 @@ const told = z
     last: z.object({ at: z.string(), delivered: z.boolean(), detail: z.string().nullable() }).nullable(),
   })
   .meta({ id: "NotificationTarget" });
+export type NotificationTarget = z.infer<typeof notificationTarget>;
 
 export const notificationsApi = {
-  "notifications.list": { response: z.object({ data: z.array(told) }) },
+  "notifications.list": { response: z.object({ data: z.array(notificationTarget) }) },
   "notifications.test": { response: z.object({ data: z.array(delivery) }) },
 };

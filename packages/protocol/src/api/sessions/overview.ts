@@ -1,9 +1,9 @@
 import { z } from "zod";
-import type { CutShort } from "../events/session-event.ts";
-import { usageSnapshot } from "../events/usage-snapshot.ts";
-import { OUTCOME_RESULTS } from "./sessions/outcome-evaluation.ts";
-import { SESSION_STATUSES } from "./sessions/sessions.ts";
-import { listOf, time } from "./page.ts";
+import type { CutShort } from "../../events/session-event.ts";
+import { usageSnapshot } from "../../events/usage-snapshot.ts";
+import { OUTCOME_RESULTS } from "./outcome-evaluation.ts";
+import { SESSION_STATUSES } from "./sessions.ts";
+import { listOf, time } from "../page.ts";
 
 export const sessionOutcome = z
   .object({
@@ -70,8 +70,8 @@ const usageOfDay = z
 const usageOfModel = z.object({ day: z.string(), model: z.string(), usd: z.number() }).meta({ id: "UsageOfModel" });
 
 const span = z.strictObject({
-  from: time.optional().meta({ description: `Thirty days before \`to\` where it is left out.` }),
-  to: time.optional().meta({ description: "Now where it is left out." }),
+  from: time.optional().meta({ description: `Default: thirty days before \`to\`.` }),
+  to: time.optional().meta({ description: "Default: now." }),
 });
 
 export const overviewApi = {

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { budget } from "../events/usage-snapshot.ts";
-import { PAUSING_ERRORS, PASSING_ERRORS } from "../words.ts";
+import { budget } from "../../events/usage-snapshot.ts";
+import { PAUSING_ERRORS, PASSING_ERRORS } from "../../words.ts";
 import { agentReference, metadata, metadataUpdate } from "./agents.ts";
-import { createdBetween, includeArchived, pageOf, pageQuery } from "./page.ts";
-import { sessionCreateParams } from "./sessions/sessions.ts";
+import { createdBetween, includeArchived, pageOf, pageQuery } from "../page.ts";
+import { sessionCreateParams } from "../sessions/sessions.ts";
 
 // Deployments in the shapes of Anthropic's Managed Agents API: an agent with all that it needs to run by itself.
 

@@ -1,0 +1,22 @@
+import { z } from "zod";
+import { tenantId } from "./tenants.ts";
+
+// Signing in with a link. These addresses are outside ENDPOINTS: only the page and `tandem open` call them.
+
+/** `POST /v1/sign_in`: exchanges the one-time code of a link. */
+export const signInParams = z.strictObject({
+  code: z.string().min(1).max(200),
+  /** The public key with which this browser signs its requests. */
+  key: z.string().max(200),
+});
+export type SignInParams = z.infer<typeof signInParams>;
+
+/** `POST /v1/sign_in/codes`: the person for whom a link is requested. */
+export const signInCodeParams = z.strictObject({
+  tenant: tenantId.optional(),
+  name: z.string().trim().min(1).max(100).optional(),
+});
+export type SignInCodeParams = z.infer<typeof signInCodeParams>;
+
+export const signInCode = z.object({ type: z.literal("sign_in_code"), code: z.string(), expires_at: z.string() });
+export type SignInCode = z.infer<typeof signInCode>;
