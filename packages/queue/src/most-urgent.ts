@@ -14,8 +14,8 @@ export interface Candidate {
 }
 
 /**
- * Chooses the next run, in both queues: highest priority, then the tenant with the fewest running runs, then the tenant
- * that waited longest for its turn, then the oldest run.
+ * Chooses the next run: highest priority, then the tenant with the fewest running runs, then the tenant
+ * that waited longest for its turn, then the oldest run. The statement `take` of Postgres has the same order.
  */
 export function mostUrgent<C extends Candidate>(
   candidates: readonly C[],
@@ -25,24 +25,4 @@ export function mostUrgent<C extends Candidate>(
   return allowed.toSorted(
     (a, b) => b.priority - a.priority || a.busy - b.busy || a.served - b.served || a.since - b.since,
   )[0];
-}
-
-/** The next runs in the order in which they would be taken one by one. */
-export function nextOf<C extends Candidate>(
-  candidates: readonly C[],
-  count: number,
-  limitOf?: (tenant: string) => number,
-): C[] {
-  const left = candidates.map((candidate) => ({ ...candidate }));
-  const next: C[] = [];
-  for (let first = mostUrgent(left, limitOf); first && next.length < count; first = mostUrgent(left, limitOf)) {
-    const { kind, tenant } = first;
-    next.push(first);
-    left.splice(left.indexOf(first), 1);
-    for (const other of left.filter((candidate) => candidate.tenant === tenant)) {
-      if (kind === "session") other.busy += 1;
-      other.served = Infinity;
-    }
-  }
-  return next;
 }

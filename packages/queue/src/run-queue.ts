@@ -12,8 +12,9 @@ export interface RunQueue extends AsyncDisposable {
   send(run: Run): Promise<void>;
   /**
    * Takes runs of these places, one per key at a time: highest priority first, then the tenant with the fewest running.
-   * `capacity()` is the maximum of running runs in this worker. `handle` resolves when the key has nothing left to do. If it rejects or its worker dies, the run is retried with growing backoff, and finally becomes a dead letter.
-   * Its signal fires when the run is cancelled, aborted by `stop`, or taken from this worker.
+   * `capacity()` is the maximum of running runs in this worker. `handle` resolves when the key has nothing
+   * left to do. If it rejects, the run is retried with growing backoff; if its worker dies, at once. After too many attempts it
+   * becomes a dead letter. Its signal fires when the run is cancelled, aborted by `stop`, or taken from this worker.
    */
   work(
     places: readonly string[],
@@ -87,12 +88,20 @@ export interface QueueDepth {
 export interface QueueOptions {
   /** Maximum of running sessions of a tenant, over all workers; default: unlimited. Jobs do not count. */
   limitOf?: (tenant: string) => number;
-  /** Attempts before a run becomes a dead letter. */
+  /** Attempts before a run whose handler fails becomes a dead letter. */
   attempts?: number;
   /** Backoff before the second attempt, in whole seconds; it doubles up to a minute. */
   pauseSeconds?: number;
+  /**
+   * Of a durable queue: a worker without a heartbeat for so long has lost its runs; default: 10 s. Processes may differ.
+   */
+  silentMs?: number;
 }
 
 export const DEFAULT_ATTEMPTS = 5;
+/** Of a run whose workers die. Other causes than the run kill workers, too, such as an upgrade or an overloaded machine. */
+export const DEFAULT_LOST_ATTEMPTS = 20;
+/** A worker without a heartbeat for so long has lost its runs. */
+export const DEFAULT_SILENT_SECONDS = 10;
 export const DEFAULT_PAUSE_SECONDS = 1;
 export const MAX_PAUSE_SECONDS = 60;

@@ -14,6 +14,7 @@ export {
   type JobStore,
 } from "./job-store.ts";
 export { LeaseLost } from "./lease-lost.ts";
+export { BUSY } from "./refusal.ts";
 export { isPostgresAway } from "./postgres/translate-postgres-error.ts";
 export { openStore } from "./open-store.ts";
 export { rewriteSqlite } from "./sqlite/rewrite-sqlite.ts";

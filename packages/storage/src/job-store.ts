@@ -1,5 +1,4 @@
-import type { JOB_STATES } from "@tandem/protocol";
-import { type JobId } from "@tandem/protocol";
+import type { JOB_STATES, JobEvent as KnownJobEvent, JobId } from "@tandem/protocol";
 import type { Page, PageQuery } from "./page.ts";
 
 export { JOB_STATES } from "@tandem/protocol";
@@ -39,9 +38,7 @@ export interface HeldJob {
 }
 
 /** One JSON object per event, in the job's own vocabulary, numbered from 1 without gaps. */
-export interface JobEvent {
-  seq: number;
-  at: string;
+export interface JobEvent extends Omit<KnownJobEvent, "event"> {
   event: { type: string } & Record<string, unknown>;
 }
 

@@ -73,7 +73,7 @@ export const alreadyThere = (cause: unknown): Refusal =>
       type: "request",
       code: "conflict",
       message: "Something with this id is there already.",
-      fix: "Use another id, or change what is there.",
+      fix: "Use another id, or change the existing entry.",
     },
     cause,
   );

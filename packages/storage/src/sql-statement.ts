@@ -14,6 +14,8 @@ export interface Sql<Row = unknown> {
   readonly values: readonly Value[];
   /** Prepared under this name. The text must then be constant. */
   readonly name?: string;
+  /** On Postgres, the connection is given up if it has not answered by then. Default: 35 seconds. */
+  readonly timeoutMs?: number;
   readonly row?: Row;
 }
 

@@ -66,7 +66,7 @@ async function give(path: string, { uid, gid }: Owner): Promise<void> {
   const file = await openAs(path, FILE);
   if (!file) return;
   try {
-    // Another file may have replaced the one that was looked at.
+    // Another file may have replaced the one that was checked.
     const opened = await file.stat();
     if (opened.isFile() && opened.nlink === 1 && opened.uid === process.getuid?.()) await file.chown(uid, gid);
   } finally {

@@ -25,6 +25,7 @@ export { parseFrontMatter, splitFrontMatter } from "./front-matter.ts";
 export { git, GitFailed, runGit } from "./git/git.ts";
 export { findRepository, openRepository } from "./git/repository.ts";
 export { giveTree } from "./give-tree.ts";
+export { isAlive } from "./is-alive.ts";
 export { removeTree } from "./remove-tree.ts";
 export { pushFolder, type Person } from "./git/push-folder.ts";
 export { isInside } from "./inside/is-inside.ts";

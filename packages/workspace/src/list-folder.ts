@@ -1,22 +1,13 @@
 import type { Dirent } from "node:fs";
 import { lstat, opendir } from "node:fs/promises";
 import { join } from "node:path";
-import { RequestError } from "@tandem/protocol";
+import { type FolderEntry, RequestError } from "@tandem/protocol";
 import { openInside } from "./inside/open-inside.ts";
 
 /** More entries are not useful to a person and take seconds to read. */
 const MAX_ENTRIES = 10_000;
 /** Concurrent stats; bounded, to leave resources for the rest of the process. */
 const BATCH = 64;
-
-export interface FolderEntry {
-  name: string;
-  /** Relative to the root, with `/`. */
-  path: string;
-  type: "file" | "folder" | "link";
-  /** In bytes for files; otherwise 0. */
-  size: number;
-}
 
 /** Lists a folder inside a root by name, folders first. Omits pipes, sockets and devices. */
 export async function listFolder(root: string, path: string): Promise<FolderEntry[]> {

@@ -5,7 +5,7 @@ const MAX_BYTES = 8_192;
 
 /**
  * The text of a small file that an agent can write, such as `.git` or its `HEAD`. Rejects anything else: a pipe would block a
- * thread of this process for good, and a device would fill its memory.
+ * thread of this process forever, and a device would fill its memory.
  */
 export async function readSmallFile(file: string): Promise<string> {
   // Without O_NONBLOCK, opening a pipe would already block.

@@ -5,6 +5,8 @@ import type { QueueOptions, Run, RunQueue, Working } from "../run-queue.ts";
 export interface QueueFixture extends AsyncDisposable {
   /** Opens an empty queue. */
   open(options?: QueueOptions): Promise<RunQueue>;
+  /** Ends the heartbeats of a running run of the queue opened last. Undefined if workers cannot die without their queue. */
+  silence?(key: string): Promise<void>;
   /** Long enough for a worker to do something forbidden. */
   aWhileMs: number;
   /** The shortest backoff. */
@@ -57,8 +59,8 @@ export class ManualWorker {
     this.#open.delete(key);
   }
 
-  fail(key: string, words: string): void {
-    this.#open.get(key)!.fail(new Error(words));
+  fail(key: string, message: string): void {
+    this.#open.get(key)!.fail(new Error(message));
     this.#open.delete(key);
   }
 

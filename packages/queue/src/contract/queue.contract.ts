@@ -3,6 +3,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { QueueOptions, RunQueue } from "../run-queue.ts";
 import { ManualWorker, runOf, type QueueFixture } from "./queue-stage.ts";
 
+/** A short timeout of workers, so that deaths are noticed soon. */
+const SILENT_MS = 1_000;
+
 /** The contract of every run queue. */
 export function queueContract(name: string, start: () => Promise<QueueFixture>, whyNot?: string): void {
   describe.skipIf(whyNot)(`queue: ${name}${whyNot ? ` (skipped: ${whyNot})` : ""}`, () => {
@@ -247,6 +250,40 @@ export function queueContract(name: string, start: () => Promise<QueueFixture>, 
       await dies(6);
       await queue.cancel("a");
       expect(await queue.dead()).toEqual([]);
+    });
+
+    test("a run whose workers die is retried at once, and the deaths do not count as failures", async ({ skip }) => {
+      if (!fixture.silence) return skip("its workers cannot die without the queue");
+      const queue = await open({ attempts: 2, silentMs: SILENT_MS });
+      const hand = new ManualWorker(queue, ["any"], 100);
+      await queue.send(runOf("a"));
+      const deaths = 6;
+      const startedAt = Date.now();
+      for (let count = 1; count <= deaths; count += 1) {
+        await expect.poll(() => hand.keys.length).toBe(count);
+        await fixture.silence("a");
+      }
+      await expect.poll(() => hand.keys.length).toBe(deaths + 1);
+      // Backoff would be 1, 2, 4, 8 and 16 s.
+      expect(Date.now() - startedAt).toBeLessThan(20_000);
+      hand.fail("a", "not yet");
+      await expect.poll(() => hand.keys.length).toBe(deaths + 2);
+      hand.fail("a", "the disk is full");
+      await expect.poll(() => queue.dead()).toMatchObject([{ error: "the disk is full", attempts: deaths + 2 }]);
+    });
+
+    test("a run that kills every worker ends as a dead letter after 20 deaths", async ({ skip }) => {
+      if (!fixture.silence) return skip("its workers cannot die without the queue");
+      const queue = await open({ silentMs: SILENT_MS });
+      const hand = new ManualWorker(queue, ["any"], 100);
+      await queue.send(runOf("a"));
+      for (let count = 1; count <= 20; count += 1) {
+        expect(await queue.dead()).toEqual([]);
+        await expect.poll(() => hand.keys.length).toBe(count);
+        await fixture.silence("a");
+      }
+      await expect.poll(() => queue.dead()).toMatchObject([{ run: runOf("a"), attempts: 20 }]);
+      expect(hand.keys).toHaveLength(20);
     });
 
     test("cancel removes a waiting run, aborts a running one, and prevents a retry", async () => {

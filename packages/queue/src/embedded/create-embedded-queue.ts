@@ -12,7 +12,7 @@ import { EmbeddedWorker } from "./embedded-worker.ts";
 import type { RunSource, RunUnderWay, WaitingRun } from "./run-source.ts";
 
 /**
- * An in-process queue. It is not durable and need not be: inbox, jobs and leases are, and the next process that opens
+ * An in-process queue. Its workers live as long as it does, so that no run is ever lost. It is not durable and need not be: inbox, jobs and leases are, and the next process that opens
  * the store finds waiting sessions and jobs there.
  */
 export function createEmbeddedQueue(options: QueueOptions = {}): RunQueue {
@@ -40,7 +40,7 @@ class EmbeddedQueue implements RunSource {
   readonly #waiting = new Map<string, WaitingRun>();
   readonly #underWay = new Map<string, RunUnderWay>();
   readonly #options: QueueOptions;
-  #alarm: NodeJS.Timeout | undefined;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(options: QueueOptions) {
     this.#options = options;
@@ -54,7 +54,7 @@ class EmbeddedQueue implements RunSource {
 
   /** Workers take one run each in turn, so that one worker does not take all. */
   look(): void {
-    clearTimeout(this.#alarm);
+    clearTimeout(this.#timer);
     // Read before the runs are checked: a run whose backoff ends in between would otherwise be neither taken nor timed.
     const now = performance.now();
     let taken = true;
@@ -64,7 +64,7 @@ class EmbeddedQueue implements RunSource {
     }
     const due = [...this.#waiting.values()].map(({ from }) => from).filter((from) => from > now);
     if (due.length > 0)
-      this.#alarm = setTimeout(() => this.look(), Math.max(0, Math.min(...due) - performance.now())).unref();
+      this.#timer = setTimeout(() => this.look(), Math.max(0, Math.min(...due) - performance.now())).unref();
   }
 
   /** Takes the next run for a worker and marks it as running. */
@@ -112,10 +112,10 @@ class EmbeddedQueue implements RunSource {
       const pause = Math.min(pauseSeconds * 2 ** (failures - 1), MAX_PAUSE_SECONDS) * 1000;
       this.#wait({ ...taken, failures, from: performance.now() + pause });
     } else if (!this.#waiting.has(taken.run.key)) {
-      const words = error instanceof Error ? error.message : String(error);
+      const message = error instanceof Error ? error.message : String(error);
       this.deadRuns.set(taken.run.key, {
         run: taken.run,
-        error: words,
+        error: message,
         attempts: failures,
         at: new Date().toISOString(),
       });
@@ -161,9 +161,9 @@ class EmbeddedQueue implements RunSource {
   }
 
   async close(): Promise<void> {
-    clearTimeout(this.#alarm);
+    clearTimeout(this.#timer);
     await Promise.all([...this.workers].map((worker) => worker.stop(0)));
-    clearTimeout(this.#alarm);
+    clearTimeout(this.#timer);
   }
 
   /** Runs waiting for the same key are merged: content of the newer, backoff of the failed one. */

@@ -1,6 +1,8 @@
 import {
   DEFAULT_ATTEMPTS,
+  DEFAULT_LOST_ATTEMPTS,
   DEFAULT_PAUSE_SECONDS,
+  DEFAULT_SILENT_SECONDS,
   MAX_PAUSE_SECONDS,
   type DeadRun,
   type QueueOptions,
@@ -10,13 +12,18 @@ import { PostgresWorker, runOf } from "./postgres-worker.ts";
 import { QueueDatabase } from "./queue-database.ts";
 import { cancel, dead, depth, end, fail, failLost, send } from "./queue-statements.ts";
 
-/** A worker sends heartbeats this often, and looks for those of dead workers. */
-const BEAT_EVERY_MS = 2_000;
-/** Five missed heartbeats lose a run. */
-const SILENT_SECONDS = 10;
+/** A worker sends heartbeats at most this often, and looks for runs of dead workers. */
+const MAX_BEAT_MS = 2_000;
+/** So many missed heartbeats lose a run. */
+const MISSED_BEATS = 5;
+/**
+ * A heartbeat may wait long for the retransmission of a lost packet; a second one, on another connection, often arrives
+ * earlier. More would use up the connections while the link is slow.
+ */
+const MAX_BEATS_AT_ONCE = 2;
 /** After a Postgres outage, every worker can send a heartbeat before any is considered dead. */
 const GRACE_MS = 6_000;
-const TELL_EVERY_MS = 30_000;
+const REPORT_EVERY_MS = 30_000;
 
 export interface PostgresQueueOptions extends QueueOptions {
   /** Postgres without a pooler, for notifications. The pooler of `url` may then use transaction mode. */
@@ -26,8 +33,8 @@ export interface PostgresQueueOptions extends QueueOptions {
 }
 
 /**
- * A fleet's queue on its store's Postgres, in its own schema. A dead worker is detected after ten seconds. While
- * Postgres is down, calls wait up to 30 seconds, and workers as long as needed.
+ * A fleet's queue on its store's Postgres, in its own schema. A dead worker is detected after `silentMs`. While Postgres is
+ * down, calls wait up to 30 seconds, and workers as long as needed.
  */
 export async function openPostgresQueue(url: string, options: PostgresQueueOptions = {}): Promise<RunQueue> {
   const database = await QueueDatabase.open(url, options.directUrl);
@@ -37,14 +44,13 @@ export async function openPostgresQueue(url: string, options: PostgresQueueOptio
     pauseSeconds: options.pauseSeconds ?? DEFAULT_PAUSE_SECONDS,
     maxPauseSeconds: MAX_PAUSE_SECONDS,
   };
-  const told = new Map<string, number>();
-  let trustFrom = 0;
+  const silentSeconds = (options.silentMs ?? DEFAULT_SILENT_SECONDS * 1_000) / 1_000;
+  const lastReported = new Map<string, number>();
   // Rate-limits repeated errors: an unavailable Postgres causes several per second.
   const trouble = (error: unknown): void => {
-    trustFrom = performance.now() + GRACE_MS;
     const { message } = error instanceof Error ? error : new Error(String(error));
-    if (performance.now() - (told.get(message) ?? -Infinity) < TELL_EVERY_MS) return;
-    told.set(message, performance.now());
+    if (performance.now() - (lastReported.get(message) ?? -Infinity) < REPORT_EVERY_MS) return;
+    lastReported.set(message, performance.now());
     options.onTrouble?.(error instanceof Error ? error : new Error(message));
   };
   database.listen(
@@ -58,17 +64,30 @@ export async function openPostgresQueue(url: string, options: PostgresQueueOptio
       for (const worker of workers) worker.look();
     },
   );
+  let beats = 0;
+  let trustFrom = 0;
   const beatAll = async (): Promise<void> => {
-    await Promise.all([...workers].map((worker) => worker.beat()));
-    if (workers.size > 0 && performance.now() > trustFrom) await database.query(failLost(SILENT_SECONDS, policy));
+    if (beats === MAX_BEATS_AT_ONCE) return;
+    beats += 1;
+    try {
+      await Promise.all([...workers].map((worker) => worker.beat()));
+      if (workers.size > 0 && performance.now() > trustFrom) await database.query(failLost(DEFAULT_LOST_ATTEMPTS));
+    } catch (error) {
+      // Only here: a failure of another statement does not show that the heartbeats of other workers are missing.
+      trustFrom = performance.now() + GRACE_MS;
+      trouble(error);
+    } finally {
+      beats -= 1;
+    }
   };
-  const heart = setInterval(() => void beatAll().catch(trouble), BEAT_EVERY_MS).unref();
+  const beatEveryMs = Math.min(MAX_BEAT_MS, (silentSeconds * 1_000) / MISSED_BEATS);
+  const heart = setInterval(() => void beatAll(), beatEveryMs).unref();
 
   const readDead = async (): Promise<DeadRun[]> =>
     (await database.patiently(dead())).map((row) => ({
       run: runOf(row),
       error: row.error,
-      attempts: row.failures,
+      attempts: row.attempts,
       at: row.at.toISOString(),
     }));
 
@@ -79,9 +98,10 @@ export async function openPostgresQueue(url: string, options: PostgresQueueOptio
         {
           database,
           options,
+          silentSeconds,
           trouble,
           settle: async (taken, failure) => {
-            await database.patiently(failure ? fail(taken, wordsOf(failure.error), policy) : end(taken));
+            await database.patiently(failure ? fail(taken, messageOf(failure.error), policy) : end(taken));
           },
           onStopped: (stopped) => workers.delete(stopped),
         },
@@ -109,4 +129,4 @@ export async function openPostgresQueue(url: string, options: PostgresQueueOptio
   };
 }
 
-const wordsOf = (error: unknown): string => (error instanceof Error && error.message) || String(error);
+const messageOf = (error: unknown): string => (error instanceof Error && error.message) || String(error);

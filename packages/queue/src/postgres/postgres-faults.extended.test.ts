@@ -7,6 +7,7 @@ import { queryPostgres, startPostgres, whyNoPostgres, type TestPostgres } from "
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from "vitest";
 import { ManualWorker, runOf } from "../contract/queue-stage.ts";
 import type { RunQueue } from "../run-queue.ts";
+import { slowLink } from "../testing/slow-link.ts";
 import { openPostgresQueue } from "./open-postgres-queue.ts";
 
 const WORKER = fileURLToPath(new URL("../testing/worker-process.ts", import.meta.url));
@@ -28,8 +29,11 @@ describe.skipIf(whyNoPostgres())("the Postgres queue under faults", () => {
   });
   afterAll(() => stack.disposeAsync());
 
-  const startWorker = (url: string): { child: ChildProcess; said: string[] } => {
-    const child = spawn(process.execPath, [WORKER, url], { env: { PATH: "" }, stdio: ["ignore", "pipe", "inherit"] });
+  const startWorker = (url: string, ...args: string[]): { child: ChildProcess; said: string[] } => {
+    const child = spawn(process.execPath, [WORKER, url, ...args], {
+      env: { PATH: "" },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     parts.defer(async () => {
       if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill("SIGKILL");
@@ -66,7 +70,48 @@ describe.skipIf(whyNoPostgres())("the Postgres queue under faults", () => {
     await expect.poll(() => queue.depth()).toEqual([]);
   });
 
-  test("a suspended worker loses its run, is told, and cannot end it any more", async () => {
+  test("a worker's own timeout counts, and five deaths in a row do not slow the sixth takeover", async () => {
+    const url = await postgres.createDatabase();
+    const queue = await open(url);
+    await queue.send(runOf("a"));
+    const silentMs = 1_000;
+    for (let death = 1; death <= 5; death += 1) {
+      const { child, said } = startWorker(url, String(silentMs));
+      await expect.poll(() => said).toEqual(["begun a"]);
+      child.kill("SIGKILL");
+      await once(child, "exit");
+    }
+    const killedAt = Date.now();
+    const hand = new ManualWorker(queue);
+    await hand.begins("a");
+    // Up to two seconds until the next search; the default timeout would be ten seconds.
+    expect(Date.now() - killedAt).toBeLessThan(6_000 * inject("slowness"));
+  });
+
+  test("a worker whose link to Postgres is slow does not delay the others", async () => {
+    const url = await postgres.createDatabase();
+    await using link = await slowLink(url, 1_500);
+    const queue = await open(url);
+    const troubles: Error[] = [];
+    const slowHand = new ManualWorker(await open(link.url, (error) => troubles.push(error)), ["any"], 100);
+    await queue.send(runOf("first"));
+    await slowHand.begins("first");
+    const hand = new ManualWorker(queue, ["any"], 100);
+    const lags: number[] = [];
+    // Long enough for the slow worker to look and to take several times.
+    for (const until = Date.now() + 12_000; Date.now() < until; await delay(200)) {
+      const key = `run ${lags.length}`;
+      const sentAt = Date.now();
+      await queue.send(runOf(key));
+      await expect.poll(() => [...hand.keys, ...slowHand.keys], { interval: 5 }).toContain(key);
+      lags.push(slowHand.keys.includes(key) ? 0 : Date.now() - sentAt);
+    }
+    expect(Math.max(...lags)).toBeLessThan(1_500 * inject("slowness"));
+    expect(slowHand.signal("first").aborted).toBe(false);
+    expect(troubles).toEqual([]);
+  });
+
+  test("a suspended worker loses its run, is notified, and cannot end it any more", async () => {
     const url = await postgres.createDatabase();
     const queue = await open(url);
     await queue.send(runOf("a"));
@@ -110,7 +155,7 @@ describe.skipIf(whyNoPostgres())("the Postgres queue under faults", () => {
     // Notifications work again too.
     await expect
       .poll(async () => {
-        const key = `bell ${Date.now()}`;
+        const key = `notified ${Date.now()}`;
         const sentAt = Date.now();
         await other.send(runOf(key));
         await expect.poll(() => [...hand.keys, ...rival.keys], { interval: 5 }).toContain(key);
@@ -144,6 +189,16 @@ describe.skipIf(whyNoPostgres())("the Postgres queue under faults", () => {
     await expect.poll(() => queues[0]!.depth()).toEqual([]);
     expect(runs).toBeGreaterThanOrEqual(30);
     expect([most, overlaps]).toEqual([3, 0]);
+  });
+
+  test("opens the table of an earlier build", async () => {
+    const url = await postgres.createDatabase();
+    await (await openPostgresQueue(url))[Symbol.asyncDispose]();
+    await queryPostgres(url, "alter table tandem_queue.run drop column losses");
+    const queue = await open(url);
+    await queue.send(runOf("a"));
+    await new ManualWorker(queue).begins("a");
+    expect(await queue.dead()).toEqual([]);
   });
 
   test("a role without the right to create the schema learns what an owner must do, and then works", async () => {

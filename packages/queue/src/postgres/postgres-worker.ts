@@ -1,7 +1,7 @@
-import { type Candidate, mostUrgent, nextOf } from "../most-urgent.ts";
+import { mostUrgent } from "../most-urgent.ts";
 import type { QueueOptions, Run, Working, WorkOptions } from "../run-queue.ts";
 import type { QueueDatabase } from "./queue-database.ts";
-import { beat, findRunnable, giveBack, take, type TakenRow } from "./queue-statements.ts";
+import { beat, findRunnable, giveBack, take, type ServedTenant, type TakenRow } from "./queue-statements.ts";
 
 /** Poll interval for the end of a backoff, which sends no notification. */
 const POLL_MS = 1_000;
@@ -17,6 +17,7 @@ const SHARE = 0.25;
 export interface WorkerParts {
   database: QueueDatabase;
   options: QueueOptions;
+  silentSeconds: number;
   /** Stores the end of a run. Does nothing if the attempt is no longer this worker's. */
   settle: (taken: TakenRow, failure: { error: unknown } | undefined) => Promise<void>;
   trouble: (error: unknown) => void;
@@ -27,8 +28,6 @@ interface UnderWay {
   taken: TakenRow;
   abort: AbortController;
 }
-
-type Runnable = Candidate & { key: string };
 
 export class PostgresWorker implements Working {
   readonly #parts: WorkerParts;
@@ -91,7 +90,12 @@ export class PostgresWorker implements Working {
   async beat(): Promise<void> {
     const mine = [...this.#underWay.values()];
     if (mine.length === 0) return;
-    const rows = await this.#parts.database.query(beat(mine.map(({ taken }) => taken)));
+    const rows = await this.#parts.database.query(
+      beat(
+        mine.map(({ taken }) => taken),
+        this.#parts.silentSeconds,
+      ),
+    );
     const alive = new Set(rows.map(({ token }) => token));
     for (const { taken, abort } of mine) {
       const isLost = !alive.has(taken.token) && this.#underWay.has(taken.token);
@@ -130,8 +134,8 @@ export class PostgresWorker implements Working {
     try {
       do {
         this.#again = false;
-        if (!(await this.#findsSome())) continue;
-        while (this.#hasRoom() && (await this.#takeSome())) {
+        const tenants = await this.#findTenants();
+        while (tenants.length > 0 && this.#hasRoom() && (await this.#takeSome(tenants))) {
           // As many as it wanted: there may be more.
         }
       } while (this.#again);
@@ -140,21 +144,27 @@ export class PostgresWorker implements Working {
     }
   }
 
-  /** Without the lock, so that idle workers never wait for it. */
-  async #findsSome(): Promise<boolean> {
-    if (!this.#hasRoom()) return false;
-    const seen = await this.#parts.database.query(this.#find(1));
-    return mostUrgent(this.#candidates(seen), this.#parts.options.limitOf) !== undefined;
+  /** Tenants with runs to take; none if this worker can take no run. Without the lock, so that idle workers never wait for it. */
+  async #findTenants(): Promise<string[]> {
+    if (!this.#hasRoom()) return [];
+    const seen = await this.#parts.database.query(findRunnable([...this.#places], this.#options.tenants ?? null, 1));
+    const { limitOf } = this.#parts.options;
+    if (
+      !mostUrgent(
+        seen.map((row) => ({ ...row, served: 0 })),
+        limitOf,
+      )
+    )
+      return [];
+    return [...new Set(seen.map(({ tenant }) => tenant))];
   }
 
   /** Returns whether there may be more. */
-  async #takeSome(): Promise<boolean> {
-    const { database, options } = this.#parts;
+  async #takeSome(tenants: readonly string[]): Promise<boolean> {
+    const { database, silentSeconds } = this.#parts;
     const room = Math.ceil((this.#options.capacity() - this.#underWay.size) * SHARE);
-    const taken = await database.take(async (execute) => {
-      const chosen = nextOf(this.#candidates(await execute(this.#find(room))), room, options.limitOf);
-      return chosen.length > 0 ? execute(take(chosen)) : [];
-    });
+    const served = tenants.map((tenant) => this.#servedTenant(tenant));
+    const taken = await database.take(take({ places: [...this.#places], tenants: served, room, silentSeconds }));
     for (const each of taken) {
       if (this.#paused) {
         await this.#return(each);
@@ -166,12 +176,9 @@ export class PostgresWorker implements Working {
     return taken.length === room;
   }
 
-  #find(limit: number) {
-    return findRunnable([...this.#places], this.#options.tenants ?? null, limit);
-  }
-
-  #candidates(rows: readonly Omit<Runnable, "served">[]): Runnable[] {
-    return rows.map((row) => ({ ...row, served: this.#served.get(row.tenant) ?? 0 }));
+  #servedTenant(tenant: string): ServedTenant {
+    const most = this.#parts.options.limitOf?.(tenant) ?? Infinity;
+    return { tenant, most: Number.isFinite(most) ? most : null, served: this.#served.get(tenant) ?? 0 };
   }
 
   async #perform(mine: UnderWay): Promise<void> {

@@ -1,6 +1,6 @@
 import { TandemError } from "@tandem/protocol";
 import { PostgresServer, sql, type Execute, type Sql } from "@tandem/storage/postgres";
-import { CHANNEL, CREATE_TABLES, LOCK_TAKING, SCHEMA } from "./queue-statements.ts";
+import { CHANNEL, CREATE_TABLES, LOCK_TAKING, NEWEST_COLUMN, SCHEMA } from "./queue-statements.ts";
 import { retryWhileUnavailable } from "./retry-while-unavailable.ts";
 
 const CONNECTIONS = 4;
@@ -43,13 +43,9 @@ export class QueueDatabase implements AsyncDisposable {
     return retryWhileUnavailable(() => this.query(statement), UNAVAILABLE_MS, this.#closing.signal);
   }
 
-  /** Takers exclude each other. */
-  take<T>(body: (execute: <Row>(statement: Sql<Row>) => Promise<Row[]>) => Promise<T>): Promise<T> {
-    return this.#server.transaction(
-      SCHEMA,
-      (execute) => body(async <Row>(statement: Sql<Row>) => (await execute(statement)) as Row[]),
-      LOCK_TAKING,
-    );
+  /** Takers exclude each other, for as long as the statement runs: a slow connection delays no other taker. */
+  async take<Row>(statement: Sql<Row>): Promise<Row[]> {
+    return (await this.#server.transactionAtOnce(SCHEMA, [LOCK_TAKING, statement])) as Row[];
   }
 
   /** Calls try once from now on: closing must not wait for an unavailable Postgres. */
@@ -66,8 +62,10 @@ export class QueueDatabase implements AsyncDisposable {
   /** Looks first: creating an existing schema still needs the right to create one, and an owner may have created it. */
   async #createTables(): Promise<void> {
     const table = `${SCHEMA}.run`;
-    const [found] = await this.query(sql<{ table: string | null }>`select to_regclass(${table})::text as table`);
-    if (found!.table !== null) return;
+    const found = await this.query(
+      sql`select from pg_attribute where attrelid = to_regclass(${table}) and attname = ${NEWEST_COLUMN}`,
+    );
+    if (found.length > 0) return;
     await this.#server.transaction(SCHEMA, async (execute) => {
       // `if not exists` fails if several processes create a table at once.
       await execute(sql`select pg_advisory_xact_lock(hashtext(${table}))`);

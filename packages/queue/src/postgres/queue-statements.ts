@@ -1,9 +1,12 @@
 import { sql, type Sql } from "@tandem/storage/postgres";
-import type { Run } from "../run-queue.ts";
+import { DEFAULT_SILENT_SECONDS, type Run } from "../run-queue.ts";
 
 export const SCHEMA = "tandem_queue";
 /** Payloads: a place that has a new run, or `!` and the key of a cancelled run. */
 export const CHANNEL = "tandem_queue_run";
+
+/** Its presence shows that the table is complete. Counts the workers that died with a run, apart from `failures`. */
+export const NEWEST_COLUMN = "losses";
 
 /**
  * One table. Its key allows one waiting, one running and one dead run per key and tenant, so two workers cannot run the
@@ -26,12 +29,14 @@ export const CREATE_TABLES = [
     beat_at timestamptz,
     primary key (key, tenant, state)
   )`,
+  // Tables of earlier builds have no such column, and their processes may run beside this one.
+  `alter table run add column if not exists ${NEWEST_COLUMN} integer not null default 0`,
   `create index if not exists run_waiting on run (place, tenant, kind, priority desc, sent_at) where state = 'waiting'`,
   `create index if not exists run_running on run (tenant) where state = 'running'`,
 ];
 
 /** Held while runs are taken, so that the limit of a tenant holds across workers. */
-export const LOCK_TAKING = "select pg_advisory_xact_lock(hashtext('tandem_queue.take'))";
+export const LOCK_TAKING = sql`select pg_advisory_xact_lock(hashtext('tandem_queue.take'))`;
 
 /** Replaces a dead letter. A waiting run stays, with its backoff; it moves to the new place. */
 export const send = ({ key, tenant, kind, place, priority, traceparent = null }: RunColumns): Sql => sql`
@@ -104,10 +109,50 @@ export interface TakenRow {
   token: string;
 }
 
-export const take = (runs: readonly { key: string; tenant: string }[]) => sql<TakenRow>`
-  update run set state = 'running', token = gen_random_uuid(), beat_at = clock_timestamp()
-  from jsonb_to_recordset(${JSON.stringify(runs.map(({ key, tenant }) => ({ key, tenant })))}::jsonb)
-    as chosen (key text, tenant text)
+/** A tenant with waiting runs, as the taking worker sees it. */
+export interface ServedTenant {
+  tenant: string;
+  /** The maximum of its running sessions; null for no limit. */
+  most: number | null;
+  /** When this worker last took a run of this tenant; 0 for never. */
+  served: number;
+}
+
+interface TakeOptions {
+  places: readonly string[];
+  tenants: readonly ServedTenant[];
+  /** At most so many runs. */
+  room: number;
+  silentSeconds: number;
+}
+
+/**
+ * Takes the runs that `mostUrgent` would choose one after another. `ahead` is the number of the tenant's running sessions
+ * once its runs before are taken.
+ */
+export const take = ({ places, tenants, room, silentSeconds }: TakeOptions) => sql<TakenRow>`
+  with found as (${findRunnable(
+    places,
+    tenants.map(({ tenant }) => tenant),
+    room,
+  )}),
+  numbered as (
+    select found.*, most, served, row_number() over (partition by tenant, kind order by priority desc, since) as nth
+    from found join jsonb_to_recordset(${JSON.stringify(tenants)}::jsonb)
+      as known (tenant text, most integer, served float8) using (tenant)
+  ),
+  ranked as (
+    select key, tenant, priority, since,
+      busy + count(*) filter (where kind = 'session') over (its_runs rows between unbounded preceding and 1 preceding) as ahead,
+      case when row_number() over its_runs = 1 then served end as served
+    from numbered where kind = 'job' or most is null or busy + nth <= most
+    window its_runs as (partition by tenant order by priority desc, since)
+  ),
+  chosen as (
+    select key, tenant from ranked order by priority desc, ahead, served nulls last, since limit ${room}
+  )
+  update run set state = 'running', token = gen_random_uuid(), beat_at = ${aliveFor(silentSeconds)}
+  from chosen
   where run.key = chosen.key and run.tenant = chosen.tenant and run.state = 'waiting'
   returning run.key, run.tenant, kind, place, priority, traceparent, token::text`;
 
@@ -120,8 +165,8 @@ export const giveBack = ({ key, tenant, token }: TakenRow): Sql => sql`
     delete from run where key = ${key} and tenant = ${tenant} and state = 'running' and token = ${token} returning *
   ),
   back as (
-    insert into run (key, tenant, state, kind, place, priority, traceparent, sent_at, failures)
-    select key, tenant, 'waiting', kind, place, priority, traceparent, sent_at, failures from mine
+    insert into run (key, tenant, state, kind, place, priority, traceparent, sent_at, failures, losses)
+    select key, tenant, 'waiting', kind, place, priority, traceparent, sent_at, failures, losses from mine
     on conflict (key, tenant, state) do nothing
   )
   select pg_notify(${CHANNEL}, place) from mine`;
@@ -133,46 +178,71 @@ interface RetryPolicy {
 }
 
 /** After an attempt failed: retries with backoff, merged with a run that was sent in the meantime, or leaves a dead letter. */
-export const fail = ({ key, tenant, token }: TakenRow, error: string, policy: RetryPolicy): Sql =>
-  retry(sql`key = ${key} and tenant = ${tenant} and token = ${token}`, sql`0`, error, policy);
-
-/** The same for runs without a heartbeat. The first retry has no backoff: the cause may be unrelated to the run. */
-export const failLost = (silentSeconds: number, policy: RetryPolicy): Sql =>
-  retry(
-    sql`beat_at < clock_timestamp() - ${silentSeconds} * interval '1 second'`,
-    sql`1`,
-    "Its worker died or was cut off.",
-    policy,
-  );
-
-const retry = (
-  which: Sql,
-  free: Sql,
+export const fail = (
+  { key, tenant, token }: TakenRow,
   error: string,
   { attempts, pauseSeconds, maxPauseSeconds }: RetryPolicy,
-): Sql => sql`
+): Sql =>
+  retry(sql`key = ${key} and tenant = ${tenant} and token = ${token}`, error, {
+    isLast: sql`failures + 1 >= ${attempts}`,
+    pause: sql`least(${pauseSeconds} * 2 ^ least(failures, 20), ${maxPauseSeconds})`,
+    failures: sql`failures + 1`,
+    losses: sql`losses`,
+  });
+
+/**
+ * The same for runs without a heartbeat, without backoff: they have waited for the timeout, and the cause may be unrelated
+ * to the run. A run that kills every worker still ends as a dead letter.
+ */
+export const failLost = (attempts: number): Sql =>
+  retry(
+    sql`beat_at < clock_timestamp() - ${DEFAULT_SILENT_SECONDS} * interval '1 second'`,
+    "Its worker died or was cut off.",
+    {
+      isLast: sql`losses + 1 >= ${attempts}`,
+      pause: sql`0`,
+      failures: sql`failures`,
+      losses: sql`losses + 1`,
+    },
+  );
+
+interface RetryColumns {
+  isLast: Sql;
+  /** Seconds until the next attempt. */
+  pause: Sql;
+  failures: Sql;
+  losses: Sql;
+}
+
+const retry = (which: Sql, error: string, { isLast, pause, failures, losses }: RetryColumns): Sql => sql`
   with failed as (
     delete from run where state = 'running' and ${which}
-    returning *, failures + 1 >= ${attempts} as is_last, case when failures + 1 >= ${attempts} or failures < ${free} then 0
-      else least(${pauseSeconds} * 2 ^ least(failures, 20), ${maxPauseSeconds}) end as pause
+    returning *, ${isLast} as is_last, case when ${isLast} then 0 else ${pause} end as pause
   ),
   back as (
-    insert into run (key, tenant, state, kind, place, priority, traceparent, sent_at, due_at, failures, error)
+    insert into run (key, tenant, state, kind, place, priority, traceparent, sent_at, due_at, failures, losses, error)
     select key, tenant, case when is_last then 'dead' else 'waiting' end, kind, place, priority, traceparent, sent_at,
-      clock_timestamp() + pause * interval '1 second', failures + 1, ${error}
+      clock_timestamp() + pause * interval '1 second', ${failures}, ${losses}, ${error}
     from failed
     where not is_last or not exists (
       select from run sent where sent.key = failed.key and sent.tenant = failed.tenant and sent.state = 'waiting'
     )
-    on conflict (key, tenant, state) do update
-      set sent_at = excluded.sent_at, due_at = excluded.due_at, failures = excluded.failures, error = excluded.error
+    on conflict (key, tenant, state) do update set sent_at = excluded.sent_at, due_at = excluded.due_at,
+      failures = excluded.failures, losses = excluded.losses, error = excluded.error
     returning place
   )
   select pg_notify(${CHANNEL}, place) from back`;
 
+/**
+ * The value of `beat_at` for a worker whose runs are lost after this time. Every process compares with the default timeout,
+ * so that workers with different settings and versions agree on which runs are lost.
+ */
+const aliveFor = (silentSeconds: number): Sql =>
+  sql`clock_timestamp() + ${silentSeconds - DEFAULT_SILENT_SECONDS} * interval '1 second'`;
+
 /** Heartbeats; returns the runs that are still the worker's. */
-export const beat = (runs: readonly TakenRow[]) => sql<{ token: string }>`
-  update run set beat_at = clock_timestamp()
+export const beat = (runs: readonly TakenRow[], silentSeconds: number) => sql<{ token: string }>`
+  update run set beat_at = ${aliveFor(silentSeconds)}
   from jsonb_to_recordset(${JSON.stringify(runs.map(({ key, tenant, token }) => ({ key, tenant, token })))}::jsonb)
     as mine (key text, tenant text, token uuid)
   where run.key = mine.key and run.tenant = mine.tenant and run.state = 'running' and run.token = mine.token
@@ -182,11 +252,11 @@ export const cancel = (key: string): Sql => sql`
   with gone as (delete from run where key = ${key} returning key, state)
   select pg_notify(${CHANNEL}, '!' || key) from gone where state = 'running'`;
 
-export type DeadRow = Omit<TakenRow, "token"> & { error: string; failures: number; at: Date };
+export type DeadRow = Omit<TakenRow, "token"> & { error: string; attempts: number; at: Date };
 
 /** Without runs that were sent again in the same moment. */
 export const dead = () => sql<DeadRow>`
-  select key, tenant, kind, place, priority, traceparent, error, failures, due_at as at from run letter
+  select key, tenant, kind, place, priority, traceparent, error, failures + losses as attempts, due_at as at from run letter
   where state = 'dead' and not exists (
     select from run sent where sent.key = letter.key and sent.tenant = letter.tenant and sent.state <> 'dead'
   )

@@ -1,7 +1,8 @@
 /** A worker process to be killed: prints the runs it starts and loses, and never ends one. */
 import { openPostgresQueue } from "../postgres/open-postgres-queue.ts";
 
-const queue = await openPostgresQueue(process.argv[2]!);
+const [url = "", silentMs = "10000"] = process.argv.slice(2);
+const queue = await openPostgresQueue(url, { silentMs: Number(silentMs) });
 queue.work(
   ["any"],
   () => 10,

@@ -1,4 +1,11 @@
-import { auditHead, RequestError, type AuditEntry, type AuditHead, type AuditVerdict } from "@tandem/protocol";
+import {
+  auditHead,
+  parseJson,
+  RequestError,
+  type AuditEntry,
+  type AuditHead,
+  type AuditVerdict,
+} from "@tandem/protocol";
 import { z } from "zod";
 import { GENESIS } from "./audit-hash.ts";
 import { verifyAudit } from "./verify-audit.ts";
@@ -63,14 +70,6 @@ export async function readAuditHead(lines: AsyncIterable<string>): Promise<Audit
   }
   if (found) return found;
   throw notAnAudit();
-}
-
-function parseJson(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }
 
 const notAnAudit = (): RequestError =>

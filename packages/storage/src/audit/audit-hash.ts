@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
+import { canonicalJson } from "@tandem/protocol/canonical-json";
 
-// Imported by the SQLite thread: do not import the protocol package here, its schemas make threads slow to start.
+// Imported by the SQLite thread: do not import the whole protocol package here, its schemas make threads slow to
+// start.
 
 /** Previous hash of the first entry. */
 export const GENESIS = "0".repeat(64);
@@ -19,14 +21,4 @@ interface Hashed {
 export function auditHash(previous: string, { seq, at, actor, kind, session, details }: Hashed): string {
   const text = canonicalJson({ seq, at, actor, kind, session, details });
   return createHash("sha256").update(`${previous}\n${text}`).digest("hex");
-}
-
-/** JSON with keys sorted at every level, so that equal values give equal text. */
-export const canonicalJson = (value: unknown): string => JSON.stringify(sorted(value)) ?? "null";
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== "object" || value === null) return value;
-  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)]));
 }

@@ -46,7 +46,7 @@ function judge(entry: AuditEntry, head: AuditHead): [Problem, string] | undefine
   const isItself = auditHash(entry.previous, entry) === entry.hash;
   if (entry.seq > expected) {
     return isItself
-      ? ["missing", `Entry ${expected} is missing; ${entry.seq} stands in its place.`]
+      ? ["missing", `Entry ${expected} is missing; entry ${entry.seq} follows instead.`]
       : ["changed", `Entry ${expected} is missing or was changed.`];
   }
   if (entry.seq < expected) return ["reordered", `Entry ${entry.seq} stands where ${expected} should be.`];

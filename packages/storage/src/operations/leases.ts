@@ -63,15 +63,22 @@ function* renew({ leases, ttlMs }: RenewArgs): Work<string[]> {
   return kept;
 }
 
+/** A busy machine may need longer than a very short lease. */
+const LEAST_TIMEOUT_MS = 1_000;
+
 /** One round trip: with a slow connection, several could outlast the lease. */
 function* renewInOneStatement({ leases, ttlMs }: RenewArgs): Work<string[]> {
   const held = leases.map(({ session, token }) => sql`(${session}, cast(${token} as bigint))`);
-  const rows = yield* all(sql<{ session: string }>`
-    with held as (
-      select session from log where (session, lease_token) in (values ${join(held, ", ")}) and lease_holder is not null
-      order by session for no key update
-    )
-    update log set lease_until = now_ms() + ${ttlMs} from held where log.session = held.session returning log.session`);
+  const rows = yield* all({
+    ...sql<{ session: string }>`
+      with held as (
+        select session from log where (session, lease_token) in (values ${join(held, ", ")}) and lease_holder is not null
+        order by session for no key update
+      )
+      update log set lease_until = now_ms() + ${ttlMs} from held where log.session = held.session returning log.session`,
+    // A later answer says nothing about the lease. Until then, a renewal on a dead connection keeps it from the pool.
+    timeoutMs: Math.max(ttlMs, LEAST_TIMEOUT_MS),
+  });
   return rows.map(({ session }) => session);
 }
 

@@ -82,8 +82,8 @@ export function within(column: string, span: Span | undefined): Sql[] {
 
 /**
  * Selects the leading rows of a range whose sizes stay within `most` bytes, at least one, in one round trip. Only the sizes of
- * the other rows are read, and neither engine reads a text for its length. Each row has `sized`: how many rows of the range were
- * looked at, so that the caller knows whether there are more.
+ * the other rows are read, and neither engine reads a text for its length. Each row has `sized`: the number of rows of the range
+ * that were read, so that the caller knows whether there are more.
  */
 export function selectWithin<Row>(
   most: number,

@@ -205,5 +205,5 @@ const conflict = ({ kind, key, version }: ChangeInput, stored: number) =>
   refuse(
     "conflict",
     `The ${kind} "${key}" was to be ${version === 0 ? "new" : `version ${version}`}, and ${stored === 0 ? "is not there" : `is version ${stored}`}.`,
-    "Read it again, and apply your change to what is there now.",
+    "Read it again, and apply your change to the current record.",
   );

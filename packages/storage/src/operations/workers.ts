@@ -14,14 +14,32 @@ interface WorkerColumns {
   body: string;
 }
 
-export const beatWorker = operation("workers.beat", function* (row: WorkerColumns): Work<void> {
+/** A heartbeat on a dead connection must fail early enough for another one before the worker counts as dead. */
+const BEAT_TIMEOUT_MS = WORKER_ALIVE_MS / 2;
+
+export const beatWorker = operation("workers.beat", beat, { single: beatInOneStatement });
+
+function* beat(row: WorkerColumns): Work<void> {
   const { id, ...rest } = row;
   const columns = { ...rest, schema: SCHEMA_VERSION, seen_at: 0 };
   yield sql`delete from worker where seen_at < now_ms() - ${REMEMBERED_MS}`;
   yield sql`${insert("worker", [{ id, ...columns }])} on conflict (id) do update set
     holder = excluded.holder, started_at = excluded.started_at, body = excluded.body, schema = excluded.schema`;
   yield sql`update worker set seen_at = now_ms() where id = ${id}`;
-});
+}
+
+/** One round trip: with a slow connection, several could outlast the time after which a worker counts as dead. */
+function* beatInOneStatement({ id, holder, started_at, body }: WorkerColumns): Work<void> {
+  yield {
+    ...sql`
+      with forgotten as (delete from worker where seen_at < now_ms() - ${REMEMBERED_MS} and id <> ${id})
+      insert into worker (id, holder, started_at, body, schema, seen_at)
+      values (${id}, ${holder}, ${started_at}, ${body}, ${SCHEMA_VERSION}, now_ms())
+      on conflict (id) do update set holder = excluded.holder, started_at = excluded.started_at, body = excluded.body,
+        schema = excluded.schema, seen_at = excluded.seen_at`,
+    timeoutMs: BEAT_TIMEOUT_MS,
+  };
+}
 
 export interface StoredWorker extends WorkerColumns {
   schema: number;

@@ -2,7 +2,9 @@ import { Socket } from "node:net";
 import { Client, type ClientConfig } from "pg";
 
 /** Detects a dead connection, which would otherwise never deliver another notification. */
-const HEARTBEAT_MS = 15_000;
+const HEARTBEAT_MS = 5_000;
+/** This connection has only short statements. Streams are silent until a dead connection is noticed. */
+const QUERY_TIMEOUT_MS = 5_000;
 const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 2_000;
 
@@ -37,7 +39,11 @@ export class NotificationListener {
 
   async #connect(): Promise<void> {
     // An unref'd socket: listening alone must not keep the process alive.
-    const client = new Client({ ...this.#options.config, stream: () => new Socket().unref() });
+    const client = new Client({
+      ...this.#options.config,
+      query_timeout: QUERY_TIMEOUT_MS,
+      stream: () => new Socket().unref(),
+    });
     this.#client = client;
     client.on("error", () => this.#lost(client));
     client.on("end", () => this.#lost(client));

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { newId, type SessionId } from "@tandem/protocol";
 import { Client } from "pg";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
 import { message, sessionRow, tenantRow, textOf } from "../contract/samples.ts";
 import { collect, numbers, until } from "../contract/storage-stage.ts";
 import { openStore } from "../open-store.ts";
@@ -74,6 +74,30 @@ describe.skipIf(missing)(
         ),
       );
       expect(await store.events.head(row.id)).toBe(head + 1);
+    });
+
+    test("a renewal without an answer gives its connection up after the time of the lease", async () => {
+      await using store = await openStore(await postgres.createDatabase());
+      const row = sessionRow();
+      await store.sessions.create(row, []);
+      const lease = (await store.leases.take(row.id, "cut off", 60_000))!;
+      using _ = postgres.pause();
+      const began = performance.now();
+      await expect(store.leases.renew([lease], 200)).rejects.toMatchObject({ code: "unavailable" });
+      expect(performance.now() - began).toBeLessThan(10_000);
+    });
+
+    test("a dead connection for notifications is noticed within seconds, and replaced", async () => {
+      await using server = new PostgresServer(await postgres.createDatabase());
+      const connected = vi.fn<() => void>();
+      const listener = server.listen("a_channel", () => undefined, connected);
+      await expect.poll(() => connected.mock.calls.length).toBe(1);
+      {
+        using _ = postgres.pause();
+        await expect.poll(() => listener.isListening, { timeout: 15_000 * inject("slowness") }).toBe(false);
+      }
+      await expect.poll(() => connected.mock.calls.length).toBe(2);
+      listener.close();
     });
 
     test("tenants on one connection never use each other's tables, even with prepared statements", async () => {

@@ -1,11 +1,11 @@
 import { RequestError, TandemError } from "@tandem/protocol";
-import { Pool, type ClientConfig, type PoolClient, type PoolConfig } from "pg";
+import { escapeLiteral, Pool, type ClientConfig, type PoolClient, type PoolConfig, type QueryResult } from "pg";
 import type { ChangeNotice } from "../database.ts";
 import { BatchQueue, type Outcome } from "../threads/batch-queue.ts";
 import { POSTGRES_CHANNEL, POSTGRES_SCHEMA, schemaOf } from "../operations/schema/migrations.ts";
 import { noSuchTenant } from "../operations/tenants.ts";
 import { DISK_FULL } from "../refusal.ts";
-import { performAsync, type Sql, type Work } from "../sql-statement.ts";
+import { performAsync, type Sql, type Value, type Work } from "../sql-statement.ts";
 import { checkConnections } from "./check-connections.ts";
 import { connectionConfig, forSession, forTransaction, type Purpose } from "./connection-settings.ts";
 import { NotificationListener } from "./notification-listener.ts";
@@ -36,8 +36,8 @@ interface PostgresServerOptions {
 interface RunOptions {
   schema: string;
   purpose: Purpose;
+  /** After an error, its transaction may be open. */
   isTransaction: boolean;
-  first?: string | undefined;
 }
 
 /** A process's connections to one database, shared by all tenants. Each tenant has its own schema. */
@@ -85,39 +85,57 @@ export class PostgresServer implements AsyncDisposable {
 
   /** Runs on the tables of one schema. Statements are unqualified; the search path selects the schema. */
   use<T>(schema: string, body: (execute: Execute) => Promise<T>, purpose: Purpose = "rows"): Promise<T> {
-    return this.#run({ schema, purpose, isTransaction: !this.#keepsSettings }, body);
+    if (!this.#keepsSettings) return this.#transact(schema, purpose, body);
+    return this.#run({ schema, purpose, isTransaction: false }, (client) => body(on(client)));
   }
 
-  /** `first` is SQL that is sent together with `begin`, to save a round trip. */
-  transaction<T>(schema: string, body: (execute: Execute) => Promise<T>, first?: string): Promise<T> {
-    return this.#run({ schema, purpose: "rows", isTransaction: true, first }, body);
+  transaction<T>(schema: string, body: (execute: Execute) => Promise<T>): Promise<T> {
+    return this.#transact(schema, "rows", body);
   }
 
-  async #run<T>(
-    { schema, purpose, isTransaction, first }: RunOptions,
-    body: (execute: Execute) => Promise<T>,
-  ): Promise<T> {
+  /**
+   * A transaction in one message: the server holds its locks for no round trip, however slow the connection. Such a message
+   * has no parameters, so values are quoted. Returns the rows of the last statement.
+   */
+  transactionAtOnce(schema: string, statements: readonly Sql[]): Promise<unknown[]> {
+    const text = [this.#begin(schema, "rows"), ...statements.map(quoted), "commit"].join("; ");
+    return this.#run({ schema, purpose: "rows", isTransaction: true }, async (client) => {
+      // A text of several statements has several results.
+      const results = (await client.query(text)) as unknown as QueryResult<Record<string, unknown>>[];
+      return results.at(-2)?.rows ?? [];
+    });
+  }
+
+  #transact<T>(schema: string, purpose: Purpose, body: (execute: Execute) => Promise<T>): Promise<T> {
+    return this.#run({ schema, purpose, isTransaction: true }, async (client) => {
+      await client.query(this.#begin(schema, purpose));
+      const value = await body(this.#keepsSettings ? on(client) : unnamed(on(client)));
+      await client.query("commit");
+      return value;
+    });
+  }
+
+  #begin(schema: string, purpose: Purpose): string {
+    return this.#keepsSettings ? "begin" : forTransaction(schema, purpose);
+  }
+
+  async #run<T>({ schema, purpose, isTransaction }: RunOptions, body: (client: PoolClient) => Promise<T>): Promise<T> {
     const pool = purpose === "search" ? this.#poolForSearches() : this.#pool;
     const client = await pool.connect().catch((error: unknown) => {
       throw translate(error);
     });
     let isUsable = false;
-    let isOpen = false;
+    let isPrepared = false;
     try {
       if (this.#keepsSettings) await switchTo(client, schema, purpose);
-      if (isTransaction) {
-        isOpen = true;
-        const begin = this.#keepsSettings ? "begin" : forTransaction(schema, purpose);
-        await client.query(first === undefined ? begin : `${begin}; ${first}`);
-      }
-      const value = await body(this.#keepsSettings ? on(client) : unnamed(on(client)));
-      if (isTransaction) await client.query("commit");
+      isPrepared = true;
+      const value = await body(client);
       isUsable = true;
       return value;
     } catch (error) {
       isUsable = !isConnectionLost(error);
       // A connection that cannot roll back must be discarded.
-      if (isUsable && isOpen) await client.query("rollback").catch(() => void (isUsable = false));
+      if (isUsable && isPrepared && isTransaction) await client.query("rollback").catch(() => void (isUsable = false));
       // The tenant was deleted by another process. The shared tables exist as long as the database does.
       const isGone = isTableMissing(error) && schema.startsWith(schemaOf(""));
       throw translate(isGone ? noSuchTenant(schema.slice(schemaOf("").length)) : error);
@@ -272,16 +290,27 @@ export type Execute = (statement: Sql) => Promise<unknown[]>;
 /** Executes statements on this connection. */
 export const on =
   (client: Pick<PoolClient, "query">): Execute =>
-  async ({ parts, values, name }: Sql): Promise<unknown[]> => {
+  async ({ parts, values, name, timeoutMs }: Sql): Promise<unknown[]> => {
     const text = parts.reduce((all, part, index) => `${all}$${index}${part}`);
-    return (await client.query({ text, values: [...values], ...(name && { name }) })).rows as unknown[];
+    const options = { ...(name && { name }), ...(timeoutMs && { query_timeout: timeoutMs }) };
+    return (await client.query({ text, values: [...values], ...options })).rows as unknown[];
   };
+
+/** The statement with its values as literals. */
+const quoted = ({ parts, values }: Sql): string =>
+  parts.reduce((all, part, index) => `${all}${literal(values[index - 1]!)}${part}`);
+
+/** Numbers are quoted, too, so that Postgres infers their types as it does for parameters. */
+function literal(value: Value): string {
+  if (value instanceof Uint8Array) throw new TypeError("Bytes cannot be quoted here.");
+  return value === null ? "null" : escapeLiteral(String(value));
+}
 
 /** A prepared statement would stay behind on a connection that another client gets next. */
 const unnamed =
   (execute: Execute): Execute =>
-  ({ parts, values }) =>
-    execute({ parts, values });
+  ({ parts, values, timeoutMs }) =>
+    execute({ parts, values, ...(timeoutMs && { timeoutMs }) });
 
 /** Stable for the lifetime of the process, so that writes of one session stay ordered. */
 const queueOf = (session: string): number => (session.charCodeAt(session.length - 1) || 0) % WRITE_QUEUES;

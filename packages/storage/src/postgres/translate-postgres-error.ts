@@ -1,5 +1,5 @@
 import { TandemError } from "@tandem/protocol";
-import { alreadyThere, fullDisk, reasonOf, Refusal, refuse, unavailable } from "../refusal.ts";
+import { alreadyThere, busy, fullDisk, reasonOf, Refusal, refuse, unavailable } from "../refusal.ts";
 import { toTandemError } from "../to-tandem-error.ts";
 
 /** SQLSTATE classes of transient errors of the server; a retry may succeed. */
@@ -7,13 +7,13 @@ const PASSING = [
   /^08/, // connection
   /^28/, // login refused
   /^3D000$/, // no such database
-  /^40/, // deadlock
   /^53/, // out of connections, memory or disk
-  /^55P03$/, // lock not available
   /^57/, // cancelled by a timeout, shutting down, starting up
   /^58/, // input and output
   /^25P0[23]$/, // a transaction that was cut off
 ];
+/** A deadlock, or a lock that was not available in time. The server works. */
+const CONTENDED = /^(40|55P03$)/;
 const CHECK_URL = "Check the user, the password and the database's name in storage.url or DATABASE_URL.";
 const UNIQUE_VIOLATION = "23505";
 const FULL = "53100";
@@ -69,6 +69,7 @@ function refusalFor(error: unknown): unknown {
   }
   if (state === FULL) return fullDisk(error);
   if (isMisconfigured(error)) return unavailable(messageOf(error), error, CHECK_URL);
+  if (state !== undefined && CONTENDED.test(state)) return busy(error);
   if (state === undefined || PASSING.some((pattern) => pattern.test(state))) return unavailable(messageOf(error));
   return error;
 }

@@ -71,7 +71,7 @@ export class SqliteConnection implements Disposable {
    */
   checkFile(): void {
     if (identityOf(this.#file) === this.#identity) return;
-    throw unavailable("its file has been removed or replaced; put it back, or start again with what is there now");
+    throw unavailable("its file has been removed or replaced; put it back, or restart with the current file");
   }
 
   [Symbol.dispose](): void {

@@ -34,7 +34,7 @@ test("a loop of calls leaves time for timers", async () => {
   const calls = [() => store.sessions.get("sesn_none"), () => store.environments.delete(newId("environment"))];
   for (const call of calls) {
     const signal = AbortSignal.timeout(50);
-    // It would go on for ever if no call let the timer run.
+    // It would never end if no call let the timer run.
     let made = 0;
     for (; !signal.aborted; made += 1) await call();
     expect(made).toBeGreaterThan(0);

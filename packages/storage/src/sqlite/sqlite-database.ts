@@ -203,7 +203,7 @@ export class SqliteDatabase implements Database {
     return results;
   }
 
-  /** A failed start is no error: the calls go on in this thread. */
+  /** A failed start is no error: the calls run in this thread instead. */
   #moveSoon(): void {
     this.#moveToThread().catch(() => {});
   }

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
 /** Packages loaded with a file, through value imports, transitively. */
@@ -9,7 +10,13 @@ function loadedWith(file: string, seen = new Set<string>()): string[] {
   const source = readFileSync(file, "utf8");
   const imports = [...source.matchAll(/^import (?!type\b)(?:[^"]*? from )?"([^"]+)"/gm)].map(([, target]) => target!);
   return imports.flatMap((target) =>
-    target.startsWith(".") ? loadedWith(join(dirname(file), target), seen) : target.startsWith("node:") ? [] : [target],
+    target.startsWith(".")
+      ? loadedWith(join(dirname(file), target), seen)
+      : target.startsWith("@tandem/protocol/")
+        ? loadedWith(fileURLToPath(import.meta.resolve(target)), seen)
+        : target.startsWith("node:")
+          ? []
+          : [target],
   );
 }
 

@@ -74,7 +74,7 @@ export class SqliteWork {
     const { isShared } = this.#data;
     const migration = migrate({ ...SQLITE, isShared });
     this.#transaction(() => perform(migration, (statement) => this.#connection.execute(statement)));
-    // What an earlier connection has left.
+    // Left by an earlier connection.
     this.#freeSoon();
   }
 

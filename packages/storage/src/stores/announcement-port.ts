@@ -3,7 +3,7 @@ import type { Announcements } from "../announcements.ts";
 import type { Database } from "../database.ts";
 import { addAnnouncements, type AnnouncementRow } from "../operations/announcements.ts";
 
-/** What the other stores need to announce their own changes. */
+/** Lets the other stores announce their changes. */
 export class AnnouncementPort implements Announcements {
   readonly #database: Database;
   readonly #listeners = new Set<() => void>();

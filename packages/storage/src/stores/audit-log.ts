@@ -1,5 +1,4 @@
-import type { AuditEntry, AuditKind, SessionId } from "@tandem/protocol";
-import { canonicalJson } from "../audit/audit-hash.ts";
+import { canonicalJson, type AuditEntry, type AuditKind, type SessionId } from "@tandem/protocol";
 import type { AuditLog } from "../audit-log.ts";
 import type { Database } from "../database.ts";
 import {

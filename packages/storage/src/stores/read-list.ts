@@ -1,4 +1,4 @@
-import { RequestError } from "@tandem/protocol";
+import { parseJson, RequestError } from "@tandem/protocol";
 import { z } from "zod";
 import type { PageRows, SortKey, PageArgs, CursorPosition } from "../operations/read-page.ts";
 import type { Page, PageQuery } from "../page.ts";
@@ -46,12 +46,4 @@ function parseCursor(name: string, text: string, order: PageQuery["order"]): Cur
   throw new RequestError("invalid_request", "This cursor does not belong to this list.", {
     fix: "Pass a page's cursors on as they came, with the same order, or start again without a cursor.",
   });
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -146,11 +146,17 @@ function launch(
   });
 }
 
-export async function queryPostgres(url: string, statements: string): Promise<Record<string, unknown>[]> {
+type Query = (statements: string) => Promise<Record<string, unknown>[]>;
+
+export const queryPostgres = (url: string, statements: string): Promise<Record<string, unknown>[]> =>
+  connectedTo(url, (query) => query(statements));
+
+/** Runs all statements of `work` on one connection. */
+export async function connectedTo<T>(url: string, work: (query: Query) => Promise<T>): Promise<T> {
   const client = new Client(url);
   await client.connect();
   try {
-    return (await client.query<Record<string, unknown>>(statements)).rows;
+    return await work(async (statements) => (await client.query<Record<string, unknown>>(statements)).rows);
   } finally {
     await client.end();
   }
@@ -183,8 +189,7 @@ async function prepare(): Promise<{ bin: string; template: string }> {
   if (existsSync(cache)) return paths;
 
   const folder = mkdtempSync(join(tmpdir(), "tandem-postgres-new-"));
-  cpSync(native, join(folder, "native"), { recursive: true, verbatimSymlinks: true });
-  link(folder);
+  copyPostgresBinaries(folder);
   own(folder);
   const initdb = join(folder, "native", "bin", "initdb");
   // An English collation, so that tests fail where code relies on byte order without asking for it.
@@ -209,6 +214,12 @@ function binaries(): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Copies the programs and libraries to `native` in this folder. */
+export function copyPostgresBinaries(folder: string): void {
+  cpSync(binaries()!, join(folder, "native"), { recursive: true, verbatimSymlinks: true });
+  link(folder);
 }
 
 function link(folder: string): void {

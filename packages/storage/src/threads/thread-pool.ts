@@ -1,5 +1,6 @@
 import { type ResourceLimits, Worker } from "node:worker_threads";
-import { threadVariables } from "./thread-variables.ts";
+import { getCompileCacheDir } from "node:module";
+import { dirname } from "node:path";
 
 const IDLE_MS = 10_000;
 
@@ -46,4 +47,11 @@ export class ThreadPool {
     });
     return worker;
   }
+}
+
+/** Threads inherit no environment except the compile cache; without it each thread compiles all code again. */
+function threadVariables(): Record<string, string> {
+  const folder = getCompileCacheDir();
+  // Node reports a version-specific subfolder of the configured one.
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) };
 }

@@ -59,7 +59,7 @@ export class CheckpointStore {
   readonly #limits: FolderLimits;
   /** The tree last written, and the state of the index at that time. */
   #written: { state: string; tree: string } | undefined;
-  /** What the last checkpoint saw, and the signature that the folder had then. */
+  /** The last checkpoint's view of the folder, with the folder's signature at that time. */
   #last: { signature: string; seen: Seen } | undefined;
 
   constructor(git: PrivateGit, limits: FolderLimits) {
@@ -291,7 +291,7 @@ export class CheckpointStore {
       if (!(cause instanceof GitFailed)) throw cause;
       const [reason = "git says no more"] = cause.stderr.trim().split("\n");
       throw new RequestError("conflict", `Files of ${this.folder} could not be put back: ${reason}`, {
-        fix: "Move what is in the way elsewhere and try again.",
+        fix: "Move the files that are in the way elsewhere and try again.",
         cause,
       });
     }
@@ -308,4 +308,4 @@ const stateOf = (index: string): Promise<string | undefined> =>
 const asList = (items: readonly string[]): string => items.map((item) => `${item}\0`).join("");
 
 const movedMeanwhile = (path: string): RequestError =>
-  new RequestError("conflict", `${path} changed while it was looked at.`, { fix: "Try again." });
+  new RequestError("conflict", `${path} changed while it was read.`, { fix: "Try again." });

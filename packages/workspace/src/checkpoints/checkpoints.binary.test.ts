@@ -24,7 +24,7 @@ beforeEach(async () => {
   root = await temporaryFolder();
   folder = root.at("work");
   await mkdir(folder);
-  store = await new CheckpointStores(root.at("shelf"), LIMITS).of(folder);
+  store = await new CheckpointStores(root.at("checkpoints"), LIMITS).of(folder);
 });
 afterEach(() => root[Symbol.asyncDispose]());
 
@@ -72,7 +72,7 @@ describe("a checkpoint", () => {
       (await readdir(place, { recursive: true, withFileTypes: true })).map((entry) =>
         join(entry.parentPath, entry.name),
       );
-    const kept = root.at("shelf");
+    const kept = root.at("checkpoints");
     for (const path of await files(kept)) {
       if (path.includes("/objects/")) await chmod(path, (await lstat(path)).mode | 0o044);
     }
@@ -158,7 +158,7 @@ describe("a checkpoint", () => {
 
   test("rejects a folder with too many files", async () => {
     await write(Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`f${i}.txt`, "x"])));
-    const small = await new CheckpointStores(root.at("other-shelf"), { ...LIMITS, maxFiles: 20 }).of(folder);
+    const small = await new CheckpointStores(root.at("other-checkpoints"), { ...LIMITS, maxFiles: 20 }).of(folder);
     await expect(small.take("tester", "test")).rejects.toMatchObject({
       code: "too_large",
       message: expect.stringContaining("more than 20 files"),
@@ -344,8 +344,8 @@ describe("interruptions", () => {
   test("rebuilds an index whose objects are lost", async () => {
     await write({ "a.txt": "precious" });
     await store.take("tester", "test");
-    const [name] = execFileSync("ls", [root.at("shelf")], { encoding: "utf8" }).split("\n");
-    execFileSync("sh", ["-c", `rm -rf ${root.at("shelf", name!, "git/objects")}/[0-9a-f][0-9a-f]`]);
+    const [name] = execFileSync("ls", [root.at("checkpoints")], { encoding: "utf8" }).split("\n");
+    execFileSync("sh", ["-c", `rm -rf ${root.at("checkpoints", name!, "git/objects")}/[0-9a-f][0-9a-f]`]);
     await write({ "b.txt": "b" });
     const target = await store.take("tester", "test");
     await remove("a.txt");
@@ -365,23 +365,23 @@ describe("interruptions", () => {
 
 describe("pruning", () => {
   test("drops old checkpoints and frees the disk", async () => {
-    const shelf = new CheckpointStores(root.at("shelf"), LIMITS);
+    const checkpointStores = new CheckpointStores(root.at("checkpoints"), LIMITS);
     await write({ "a.txt": "1" });
     await store.take("tester", "test");
-    expect(await shelf.prune()).toMatchObject({ dropped: 0 });
-    expect(await shelf.prune(Date.now() + 2 * LIMITS.keepMs)).toEqual({ dropped: 1, bytes: 0 });
+    expect(await checkpointStores.prune()).toMatchObject({ dropped: 0 });
+    expect(await checkpointStores.prune(Date.now() + 2 * LIMITS.keepMs)).toEqual({ dropped: 1, bytes: 0 });
     expect((await store.list()).length).toBe(0);
   });
 
   test("drops the oldest when over the limit, but never an owner's latest", async () => {
-    const shelf = new CheckpointStores(root.at("shelf"), { ...LIMITS, maxTotalBytes: 1 });
-    const same = await shelf.of(folder);
+    const checkpointStores = new CheckpointStores(root.at("checkpoints"), { ...LIMITS, maxTotalBytes: 1 });
+    const same = await checkpointStores.of(folder);
     const taken: string[] = [];
     for (let i = 0; i < 8; i += 1) {
       await write({ "a.txt": String(i) });
       taken.push((await same.take(i === 0 ? "other" : "tester", "test")).id);
     }
-    await shelf.prune();
+    await checkpointStores.prune();
     const kept = (await same.list()).map(({ id }) => id);
     expect(kept).toEqual(expect.arrayContaining([taken[0], ...taken.slice(-4)]));
     expect(kept.length).toBeLessThan(8);

@@ -34,7 +34,7 @@ export async function folderSignature(folder: string): Promise<string | undefine
     }
     for (const file of await repositoryFiles(folder)) await note(file).catch(() => lines.push(`${file}\0absent`));
   } catch {
-    // Something vanished while it was looked at.
+    // A file vanished during the walk.
     return undefined;
   }
   return createHash("sha256").update(lines.toSorted().join("\n")).digest("hex");

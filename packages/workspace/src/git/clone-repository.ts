@@ -108,7 +108,7 @@ async function download(clone: RepositoryClone, into: string, user: Owner | unde
   }
 }
 
-/** What `git checkout` gets, and its commit; undefined in an empty repository. */
+/** The argument of `git checkout` and its commit; undefined in an empty repository. */
 async function targetOf(
   { checkout }: RepositoryClone,
   into: string,

@@ -2,6 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { delimiter } from "node:path";
 import { expect, inject, it, onTestFinished, vi } from "vitest";
 import { git, GitFailed, runGit } from "./git.ts";
+import { isAlive } from "../is-alive.ts";
 import { commitAll } from "../testing/commit.ts";
 import { temporaryFolder } from "../testing/temporary-folder.ts";
 
@@ -35,14 +36,6 @@ it("kills a slow command with all its children", async () => {
   const pid = Number(await readFile(tree.at("pid"), "utf8"));
   await expect.poll(() => isAlive(pid)).toBe(false);
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
 
 it("inherits nothing from the user's environment except PATH", async () => {
   await using tree = await temporaryFolder();

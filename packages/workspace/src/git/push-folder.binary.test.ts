@@ -16,7 +16,7 @@ test("a folder's files are pushed as a bot, and the folder stays as it is", asyn
   await folder.write({ a: "1", ".gitignore": "ignored\n" });
   await commitAll(folder.path, "first");
   await folder.write({ a: "2", b: "new", ignored: "no" });
-  // What an agent could plant to get hold of the token.
+  // Files that an agent could plant to steal the token.
   await folder.write({
     ".git/hooks/pre-push": `#!/bin/sh\ntouch ${folder.path}/hooked\n`,
     ".gitattributes": "* filter=evil\n",

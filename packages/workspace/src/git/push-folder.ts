@@ -32,7 +32,7 @@ export interface FolderPush {
   signal?: AbortSignal;
 }
 
-type Place = Exclude<GitPlace, string>;
+type GitFolders = Exclude<GitPlace, string>;
 
 /**
  * Commits the folder's present files, and pushes the commit to a branch of a remote. The folder's own branch, index and
@@ -44,7 +44,7 @@ export async function pushFolder(push: FolderPush): Promise<{ commit: string; is
   if (repository.folder !== push.folder) throw new RequestError("forbidden", `${push.folder} is a link.`);
   const own = join(push.scratch, `push-${randomUUID()}`);
   const user = repository.user && (await gitUser(repository.folder, push.scratch));
-  const place: Place = { folder: repository.folder, gitDir: join(own, "git"), user };
+  const place: GitFolders = { folder: repository.folder, gitDir: join(own, "git"), user };
   try {
     await prepare(own, place.gitDir, repository.commonDir);
     if (user) await giveTree(own, user);
@@ -87,7 +87,7 @@ async function prepare(own: string, gitDir: string, commonDir: string): Promise<
  * Keeps the commits of submodules. To see whether one has changed, git would look into its folder, and run the filters in
  * that repository's settings, which a session can write.
  */
-async function leaveOutNested(place: Place, options: GitOptions): Promise<void> {
+async function leaveOutNested(place: GitFolders, options: GitOptions): Promise<void> {
   const listed = await git(place, ["ls-files", "--stage", "-z"], { ...options, maxBytes: LIST_BYTES });
   const nested = listed.split("\0").flatMap((line) => /^160000 .*?\t(.+)$/s.exec(line)?.[1] ?? []);
   if (nested.length === 0) return;
@@ -96,7 +96,7 @@ async function leaveOutNested(place: Place, options: GitOptions): Promise<void> 
 }
 
 /** A later push continues from the earlier one, and from commits made in the folder since then. */
-async function parentsOf(place: Place, head: string, push: FolderPush, options: GitOptions): Promise<string[]> {
+async function parentsOf(place: GitFolders, head: string, push: FolderPush, options: GitOptions): Promise<string[]> {
   const { previous, branch } = push;
   if (previous === undefined) return [head];
   await reach(push, "read", () =>

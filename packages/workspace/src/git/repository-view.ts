@@ -7,6 +7,7 @@ import { RequestError } from "@tandem/protocol";
 import { git, GitFailed } from "./git.ts";
 import { giveToFolderOwner, type Owner } from "../give-tree.ts";
 import { readUpTo } from "../inside/read-inside.ts";
+import { isAlive } from "../is-alive.ts";
 import { removeTree } from "../remove-tree.ts";
 
 const PREFIX = "tandem-git-";
@@ -134,20 +135,11 @@ async function ownFolder(): Promise<string> {
 async function removeLeft(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const pid = new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1];
-    if (pid === undefined || isRunning(Number(pid))) continue;
+    if (pid === undefined || isAlive(Number(pid))) continue;
     const found = await lstat(join(tmpdir(), name)).catch(() => undefined);
     // A process of another container that shares the folder may still use it.
     if (!found || found.uid !== process.getuid?.() || Date.now() - found.mtimeMs < LEFT_MS) continue;
     await removeTree(join(tmpdir(), name)).catch(() => undefined);
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }
 

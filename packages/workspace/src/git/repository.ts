@@ -17,7 +17,7 @@ export interface Repository {
   commonDir: string;
   /** Whether it is a linked worktree, which may be removed. */
   isLinked: boolean;
-  /** What git uses as the common directory: with our settings, so that it runs no program of the repository. */
+  /** git's common directory, asked with our settings, so that git runs no program of the repository. */
   view: string;
   /** The OS user that runs git, if this process is root and the folder belongs to another user. */
   user: Owner | undefined;
@@ -130,7 +130,7 @@ const isGitDir = async (path: string): Promise<boolean> => {
 
 const isBare = (folder: string): Promise<boolean> => isGitDir(folder);
 
-/** git makes the same check, unless it is told the git directory. The administrator may use every folder. */
+/** git makes the same check, unless the git directory is given. The administrator may use every folder. */
 async function refuseForeign(folder: string): Promise<void> {
   const user = process.geteuid?.();
   if (user === undefined || user === 0) return;

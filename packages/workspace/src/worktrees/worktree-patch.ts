@@ -65,7 +65,7 @@ async function diffTrees(repository: Repository, from: string, to: string): Prom
   const diff = (...form: string[]) =>
     runGit(repository, ["diff", ...PLAIN, ...form, "--end-of-options", from, to], options);
   const [patch, numbers] = await Promise.all([diff("--binary", "--full-index"), diff("--numstat", "-z")]);
-  if (patch.truncated) throw new RequestError("too_large", "What was changed in the worktree is more than 64 MB.");
+  if (patch.truncated) throw new RequestError("too_large", "The changes in the worktree exceed 64 MB.");
   if (patch.exitCode !== 0) throw new GitFailed(["diff"], patch);
   const files = numbers.stdout
     .toString("utf8")
@@ -177,7 +177,7 @@ const conflict = (folder: string, files: readonly string[], why: string): Reques
   new RequestError(
     "conflict",
     `The patch does not fit ${folder}: ${files.join(", ")}. Nothing was changed. ${firstError(why)}`.trim(),
-    { fix: "Commit or undo what was changed there, or bring the worktree up to date first." },
+    { fix: "Commit or undo the changes there, or bring the worktree up to date first." },
   );
 
 const firstError = (stderr: string): string => /^error: (.*)$/m.exec(stderr)?.[1] ?? "";

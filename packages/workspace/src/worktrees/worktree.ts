@@ -195,7 +195,7 @@ async function takeBack(repository: Repository, into: string, branch: string, co
 
 const keeps = (folder: string, why: string, cause?: unknown): RequestError =>
   new RequestError("conflict", `The worktree ${folder} is kept: ${why}.`, {
-    fix: "Commit what is to be kept, or say that it may be lost.",
+    fix: "Commit the changes, or allow Tandem to discard them.",
     cause,
   });
 

@@ -1,5 +1,5 @@
 import type { SearchWord } from "../../search/analyse-query.ts";
-import { anyOf, type Expression, expressionOf, toFts, toTsquery } from "../../search/expression.ts";
+import { anyOf, type SearchExpression, expressionOf, toFts, toTsquery } from "../../search/search-expression.ts";
 import { join, raw, sql, type Sql } from "../../sql-statement.ts";
 
 /** Weight of a word in the title relative to one in the body. */
@@ -14,7 +14,7 @@ interface Condition {
   facts: readonly (readonly string[])[];
   /** Facts that match very many documents. Filtering the found rows is faster than intersecting in the index. */
   commonFacts?: readonly (readonly string[])[];
-  words: readonly Expression[];
+  words: readonly SearchExpression[];
 }
 
 export interface RankedRow {

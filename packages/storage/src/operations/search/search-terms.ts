@@ -7,7 +7,7 @@ import {
   inParts,
   inTitles,
 } from "../../search/analyse-query.ts";
-import { anyOf, expressionOf, type Expression } from "../../search/expression.ts";
+import { anyOf, expressionOf, type SearchExpression } from "../../search/search-expression.ts";
 import { all, one, sql, type Work } from "../../sql-statement.ts";
 import { findSpace, type SearchSpace } from "./search-documents.ts";
 import { type RankedRow, searchEngines } from "./search-engines.ts";
@@ -127,7 +127,7 @@ function* withAll(search: Search, words: readonly CountedWord[]): Work<number[]>
  */
 function* withSome(search: Search, words: readonly CountedWord[]): Work<number[]> {
   const discriminating = words.filter(isDiscriminating);
-  const anyOfThem = (some: readonly CountedWord[]): Expression => ({ any: some.map(expressionOf) });
+  const anyOfThem = (some: readonly CountedWord[]): SearchExpression => ({ any: some.map(expressionOf) });
   if (discriminating.length === 0) {
     const known = words.filter(({ count }) => count > 0);
     return known.length > 0 ? yield* select(search, [anyOfThem(known)]) : [];
@@ -144,14 +144,14 @@ function* withSome(search: Search, words: readonly CountedWord[]): Work<number[]
   });
 }
 
-function* select({ engine, facts, commonFacts, count }: Search, words: readonly Expression[]): Work<number[]> {
+function* select({ engine, facts, commonFacts, count }: Search, words: readonly SearchExpression[]): Work<number[]> {
   const matching = searchEngines[engine].matching({ facts, commonFacts, words });
   const rows = yield* all(sql<{ number: number }>`
     select number from (${matching} limit ${count}) as found order by number`);
   return rows.map(({ number }) => number);
 }
 
-function* countUpTo(engine: SearchArgs["engine"], expression: Expression): Work<number> {
+function* countUpTo(engine: SearchArgs["engine"], expression: SearchExpression): Work<number> {
   const matching = searchEngines[engine].matching({ facts: [], words: [expression] });
   const row = yield* one(sql<{ count: number }>`
     select count(*) as count from (${matching} limit ${MAX_DISCRIMINATING + 1}) as found`);
@@ -162,7 +162,7 @@ function* countUpTo(engine: SearchArgs["engine"], expression: Expression): Work<
 function* rank(
   { engine, facts, commonFacts, count }: Search,
   words: readonly SearchWord[],
-  options: { expressions?: readonly Expression[]; weights?: readonly number[] } = {},
+  options: { expressions?: readonly SearchExpression[]; weights?: readonly number[] } = {},
 ): Work<number[]> {
   const { expressions = words.map(expressionOf), weights } = options;
   const condition = { facts, commonFacts, words: expressions };

@@ -62,7 +62,7 @@ async function expectProof(): Promise<void> {
 describe("settings of a repository inside of a session's folder run no program", () => {
   it("in checkpoints, their differences and a rewind", async () => {
     const repo = await stage();
-    const store = await new CheckpointStores(folder.at("shelf"), LIMITS).of(repo);
+    const store = await new CheckpointStores(folder.at("checkpoints"), LIMITS).of(repo);
     const before = await store.take("one", "first");
     await plant("repo/file");
     await writeFile(folder.at("repo/top.txt"), "2\n");

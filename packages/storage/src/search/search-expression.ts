@@ -1,16 +1,20 @@
 import type { QueryWord } from "./analyse-query.ts";
 
 /** A boolean condition on a document's terms. */
-export type Expression = { term: string } | { prefix: string } | { all: Expression[] } | { any: Expression[] };
+export type SearchExpression =
+  | { term: string }
+  | { prefix: string }
+  | { all: SearchExpression[] }
+  | { any: SearchExpression[] };
 
-export const anyOf = (terms: readonly string[]): Expression => ({ any: terms.map((term) => ({ term })) });
+export const anyOf = (terms: readonly string[]): SearchExpression => ({ any: terms.map((term) => ({ term })) });
 
-export const expressionOf = ({ terms, prefix }: Pick<QueryWord, "terms" | "prefix">): Expression => ({
+export const expressionOf = ({ terms, prefix }: Pick<QueryWord, "terms" | "prefix">): SearchExpression => ({
   any: [...terms.map((term) => ({ term })), ...(prefix === undefined ? [] : [{ prefix }])],
 });
 
 /** FTS5 syntax. Terms contain no quotes, so quoting them is safe. */
-export function toFts(expression: Expression): string {
+export function toFts(expression: SearchExpression): string {
   if ("term" in expression) return `"${expression.term}"`;
   if ("prefix" in expression) return `"${expression.prefix}"*`;
   const [operator, inner] = "all" in expression ? [" AND ", expression.all] : [" OR ", expression.any];
@@ -18,7 +22,7 @@ export function toFts(expression: Expression): string {
 }
 
 /** Postgres tsquery syntax. */
-export function toTsquery(expression: Expression): string {
+export function toTsquery(expression: SearchExpression): string {
   if ("term" in expression) return `'${expression.term}'`;
   if ("prefix" in expression) return `'${expression.prefix}':*`;
   const [operator, inner] = "all" in expression ? [" & ", expression.all] : [" | ", expression.any];
