@@ -1,13 +1,12 @@
 import { mkdir, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import type { HostServer } from "@tandem/claude-code";
-import type { AuditNote, SessionId } from "@tandem/protocol";
+import { type AuditNote, type SessionId, systemClock, type Clock } from "@tandem/protocol";
 import { DEFAULT_TENANT, type Records, type Store } from "@tandem/storage";
 import { AllowedRoots } from "@tandem/workspace";
 import { AgentCatalogue } from "./resources/agents.ts";
 import { servedAgents } from "./resources/served-agents.ts";
 import { Auditor } from "./audit/auditor.ts";
-import { BudgetHook } from "./budgets/budget-hook.ts";
 import { Budgets } from "./budgets/budgets.ts";
 import { createEmergency } from "./budgets/emergency.ts";
 import { KillSwitch, type Halt } from "./budgets/kill-switch.ts";
@@ -23,8 +22,7 @@ import { ApprovalExpiry } from "./approvals/approval-expiry.ts";
 import { createDeployments } from "./deployments/create-deployments.ts";
 import { DeltaHub } from "./log/delta-hub.ts";
 import { unlimitedSpending } from "./budgets/budget-settings.ts";
-import { systemClock, type Clock } from "./host/clock.ts";
-import { waitingStore } from "./host/waiting-store.ts";
+import { createTurnHooks } from "./create-turn-hooks.ts";
 import type { EngineSettings } from "./engine-settings.ts";
 import type { Engine } from "./engine.ts";
 import { EnvironmentCatalogue } from "./resources/environments.ts";
@@ -33,7 +31,6 @@ import { AccountLimits } from "./fleet/account-limits.ts";
 import { createFleet } from "./fleet/create-fleet.ts";
 import { OwnLimits } from "./fleet/own-limits.ts";
 import { TurnCounter } from "./fleet/throughput.ts";
-import { HostHooksTurnHook } from "./hooks/host-hooks-turn-hook.ts";
 import { OwnerUrls } from "./mcp/owner-urls.ts";
 import { MemoryStoreCatalogue } from "./memory/memory-store-catalogue.ts";
 import { MessagesService } from "./messages/messages-service.ts";
@@ -44,7 +41,6 @@ import { ToolDefinitions } from "./mcp/tool-definitions.ts";
 import { limitStore } from "./quotas/limit-store.ts";
 import { forgetOutputs } from "./mounts/collect-outputs.ts";
 import { forgetMemoryMounts } from "./mounts/mount-memories.ts";
-import { MountsHook } from "./mounts/mounts-hook.ts";
 import { createRepositoryMounts } from "./mounts/create-repository-mounts.ts";
 import { SessionMounts } from "./mounts/session-mounts.ts";
 import { TurnQuota } from "./quotas/turn-quota.ts";
@@ -67,10 +63,8 @@ import { trustIn, trustView } from "./trust/folder-trust.ts";
 import { Spares } from "./spares/spares.ts";
 import { createVaults } from "./vaults/create-vaults.ts";
 import { openSecretBox } from "./vaults/open-secret-box.ts";
-import { waitingHook, type CreateTurnHooks } from "./hooks/turn-hook.ts";
 import { WebhookService } from "./webhooks/webhook-service.ts";
 import { EnvironmentKeyService } from "./work/environment-keys.ts";
-import { WorkHook } from "./work/work-hook.ts";
 import { WorkQueue } from "./work/work-queue.ts";
 import { createWorktrees } from "./worktrees/create-worktrees.ts";
 
@@ -147,20 +141,6 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
   const repositories = createRepositoryMounts(store, secrets, { ...settings, stateFolder }, (path) =>
     places.resolve(path),
   );
-  const createTurnHooks: CreateTurnHooks = (control) => {
-    const own = waitingStore(store, control.database);
-    return [
-      waitingHook(killSwitch.turnHook, control.database),
-      waitingHook(rules.turnHook, control.database),
-      new HostHooksTurnHook(control, own.events, settings),
-      new BudgetHook({ store: own, book: limitsIn(own.records), settings: spending, control, clock: settings.clock }),
-      ...(turnQuota ? [turnQuota.turnHook(control)] : []),
-      // Before the checkpoints: a repository that is cloned now is not the turn's change.
-      new WorkHook(control, work, (err) => settings.log.warn({ err }, "no work item could be queued")),
-      new MountsHook(control, { store: own, clock: settings.clock, repositories, memories: memoryStores }),
-      ...checkpoints.turnHooks(control, own.events),
-    ];
-  };
   const commands = new SessionCommands({
     events: store.events,
     files: store.files,
@@ -183,7 +163,19 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     store,
     settings,
     deltas,
-    createTurnHooks,
+    createTurnHooks: createTurnHooks({
+      store,
+      settings,
+      killSwitch,
+      rules,
+      spending,
+      limitsIn,
+      turnQuota,
+      work: () => work,
+      repositories,
+      memories: memoryStores,
+      checkpoints,
+    }),
     spares: () => spares,
     commands,
     definitions,
@@ -195,7 +187,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
         settings,
         rules,
         log: store.events,
-        shelf: checkpoints.shelf,
+        checkpointStores: checkpoints.stores,
         commands,
         queries: settings.graderQueries,
       }),
@@ -254,7 +246,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     mounts,
     vaults: vaults.ofSessions,
     tokens: repositories.tokens,
-    shelf: checkpoints.shelf,
+    checkpointStores: checkpoints.stores,
     actors,
     audit,
     commands,
@@ -268,7 +260,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     ...(spares && { spares }),
     clock: settings.clock,
     forget: async (row) => {
-      await forgetSession({ store, shelf: checkpoints.shelf, settings }, row);
+      await forgetSession({ store, checkpointStores: checkpoints.stores, settings }, row);
       await rules.left(row.id);
       await hostGrants.forget(row.id);
       await forgetOutputs(store.records, row.id);
@@ -278,7 +270,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
   });
   const history = new SessionHistory({
     store,
-    shelf: checkpoints.shelf,
+    checkpointStores: checkpoints.stores,
     environments,
     places,
     mounts,
@@ -289,7 +281,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     note,
     exportCassette: (row) => {
       const { clock, permissionMode } = settings;
-      return exportCassette({ store, shelf: checkpoints.shelf, rules, permissionMode, clock }, row);
+      return exportCassette({ store, checkpointStores: checkpoints.stores, rules, permissionMode, clock }, row);
     },
     clock: settings.clock,
   });

@@ -1,8 +1,7 @@
-import type { Rule } from "@tandem/protocol";
+import type { Rule, Clock } from "@tandem/protocol";
 import type { ActorSettings } from "./actor/actor-settings.ts";
 import type { BudgetSettings } from "./budgets/budget-settings.ts";
 import type { CheckpointSettings } from "./checkpoints/checkpoint-service.ts";
-import type { Clock } from "./host/clock.ts";
 import type { LspSettings } from "./language-servers/lsp-settings.ts";
 import type { GradeOutcome } from "./outcomes/grader.ts";
 import type { GraderQueries } from "./outcomes/program-grader.ts";

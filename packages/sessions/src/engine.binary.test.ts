@@ -2,25 +2,11 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { LiveDelta, LoggedEvent } from "@tandem/protocol";
 import { creditTooLow, object, reply, slowly, text, thinking, toolUse } from "@tandem/rehearsal";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import {
-  ALLOW_ALL,
-  isIdle,
-  setEngineStage,
-  TEST_SANDBOX,
-  textsOf,
-  the,
-  typesOf,
-  type EngineStage,
-  type RunningEngine,
-} from "./testing/engine-stage.ts";
+import { afterAll, describe, expect, inject, test } from "vitest";
+import { ALLOW_ALL, isIdle, setEngineStage, TEST_SANDBOX, textsOf, the, typesOf } from "./testing/engine-stage.ts";
 
-let stage: EngineStage;
-let engine: RunningEngine;
-beforeAll(async () => {
-  stage = await setEngineStage();
-  engine = await stage.open();
-});
+const stage = await setEngineStage();
+const engine = await stage.open();
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const said = (events: readonly LoggedEvent[]): string => textsOf(events).join("");

@@ -4,15 +4,11 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { newId, type LoggedEvent, type Session, type SessionId } from "@tandem/protocol";
 import { always, overloaded, reply, slowly, text, toolUse, when, type ModelRequest } from "@tandem/rehearsal";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isIdle, setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "./testing/engine-stage.ts";
+import { afterAll, describe, expect, test } from "vitest";
+import { isIdle, setEngineStage, the, typesOf } from "./testing/engine-stage.ts";
 
-let stage: EngineStage;
-let engine: RunningEngine;
-beforeAll(async () => {
-  stage = await setEngineStage();
-  engine = await stage.open();
-});
+const stage = await setEngineStage();
+const engine = await stage.open();
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const toolset = (policy: "always_allow" | "always_ask") => ({

@@ -2,23 +2,11 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { EventId, LoggedEvent } from "@tandem/protocol";
 import { reply, text, toolUse } from "@tandem/rehearsal";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  isIdle,
-  setEngineStage,
-  textsOf,
-  the,
-  typesOf,
-  type EngineStage,
-  type RunningEngine,
-} from "./testing/engine-stage.ts";
+import { afterAll, describe, expect, test } from "vitest";
+import { isIdle, setEngineStage, textsOf, the, typesOf, type RunningEngine } from "./testing/engine-stage.ts";
 
-let stage: EngineStage;
-let engine: RunningEngine;
-beforeAll(async () => {
-  stage = await setEngineStage();
-  engine = await stage.open();
-});
+const stage = await setEngineStage();
+const engine = await stage.open();
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const said = (events: readonly LoggedEvent[]): string => textsOf(events).join("");

@@ -18,7 +18,7 @@ export interface ActorDependencies {
   halted: () => Promise<Halt | undefined>;
   createTurnHooks: CreateTurnHooks;
   /** Processes that were started ahead of their sessions, if any. */
-  spares: () => Pick<Spares, "take" | "want"> | undefined;
+  spares: () => Pick<Spares, "take" | "want" | "mayReopen" | "mostReopened"> | undefined;
   commands: Pick<SessionCommands, "prepare">;
   rules: Rules;
   definitions: ToolDefinitions;

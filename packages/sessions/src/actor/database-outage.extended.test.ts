@@ -1,10 +1,12 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { newId, type LoggedEvent, type SessionId } from "@tandem/protocol";
+import { newId, systemClock, type LoggedEvent, type SessionId } from "@tandem/protocol";
 import { createEmbeddedQueue, type Run } from "@tandem/queue";
 import { always, text, toolUse } from "@tandem/rehearsal";
+import type { SessionRow } from "@tandem/storage";
 import { startPostgres, whyNoPostgres, type TestPostgres } from "@tandem/storage/testing";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
+import { RecentOutage } from "../fleet/recent-outage.ts";
 import {
   ALLOW_ALL,
   isIdle,
@@ -27,6 +29,8 @@ describe.skipIf(missing)(`an outage of Postgres${missing ? ` (skipped: ${missing
   let stage: EngineStage;
   let postgres: TestPostgres;
   let worker: RunningEngine;
+  /** Whether the other worker has its database. By default it has none either. */
+  let canTakeOver = false;
 
   beforeAll(async () => {
     postgres = parts.use(await startPostgres());
@@ -41,6 +45,10 @@ describe.skipIf(missing)(`an outage of Postgres${missing ? ` (skipped: ${missing
         tenant: "default",
         worker: { id, machine: "here", labels: {}, tenants: null },
         maxSessions: 10,
+        peers: {
+          contested: async (rows: readonly SessionRow[]) => new Set(canTakeOver ? rows.map((row) => row.id) : []),
+        },
+        outage: new RecentOutage(systemClock),
       };
       const log = { warn: (_: unknown, message: string) => void lines.push(message) };
       const joined = await stage.open({ location, leaseTtl: TTL_MS, databaseWait: WAIT_MS, fleet, holder: id, log });
@@ -54,6 +62,7 @@ describe.skipIf(missing)(`an outage of Postgres${missing ? ` (skipped: ${missing
     [worker] = await Promise.all([enter(), enter()]);
   });
   afterAll(() => parts.disposeAsync());
+  beforeEach(() => void lines.splice(0));
 
   const path = (name: string): string => join(stage.folder, name);
   const command = (name: string): string =>
@@ -80,6 +89,25 @@ describe.skipIf(missing)(`an outage of Postgres${missing ? ` (skipped: ${missing
     expect(await judgeSession(worker, session)).toEqual([]);
   });
 
+  test("ends a process before its lease expires if another worker may take over, although the database hangs", async () => {
+    stage.rehearsal.use([toolUse("Bash", { command: command("hung") }), always(text("Answered."))]);
+    const before = await stage.processes();
+    const session = await worker.session({}, ALLOW_ALL);
+    await worker.say(session, "Run it.");
+    await expect.poll(() => existsSync(path("hung"))).toBe(true);
+    const running = (await stage.processes()).filter((pid) => !before.includes(pid));
+    expect(running).not.toEqual([]);
+    canTakeOver = true;
+    {
+      using _ = postgres.pause();
+      await expect.poll(() => running.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
+    }
+    canTakeOver = false;
+    await worker.until(session, isIdle);
+    expect(textsOf(await worker.turn(session, "And now?"))).toEqual(["Answered."]);
+    expect(readFileSync(path("hung"), "utf8")).toBe("began\n");
+  });
+
   test("ends a turn after the bound, names the cause, and the next message is answered", async () => {
     stage.rehearsal.use([toolUse("Bash", { command: command("long") }), always(text("Answered."))]);
     const session = await worker.session({}, ALLOW_ALL);
@@ -87,7 +115,7 @@ describe.skipIf(missing)(`an outage of Postgres${missing ? ` (skipped: ${missing
     await expect.poll(() => existsSync(path("long"))).toBe(true);
     await postgres.kill();
     await expect.poll(() => lines.includes("a session was lost")).toBe(true);
-    // At most the idle process of the first test is left.
+    // At most one of the idle processes is left.
     await expect.poll(async () => (await stage.processes()).length).toBeLessThanOrEqual(1);
     await postgres.start();
     const events = await worker.until(session, isIdle);

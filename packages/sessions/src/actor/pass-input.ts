@@ -4,7 +4,6 @@ import type { SessionWriter } from "../log/session-writer.ts";
 import { isTurnInput } from "../log/outcome-prompt.ts";
 import { activeOutcome } from "../log/outcome-state.ts";
 import type { TurnRunner } from "../turn/turn-runner.ts";
-import { isCancelled } from "./is-cancelled.ts";
 import type { SessionInput } from "./session-input.ts";
 
 interface InputParts {
@@ -39,3 +38,9 @@ async function passSystemMessages(waiting: readonly SessionEvent[], { runner, wr
     if (event.type === "system.message") await runner.takeSystemMessage(event);
   }
 }
+
+/** Whether a queued message was cancelled by an interrupt of its turn. */
+const isCancelled = (event: SessionEvent, waiting: readonly SessionEvent[]): boolean =>
+  isTurnInput(event) &&
+  !(event.type === "user.message" && event.tandem?.delivery === "steer") &&
+  waiting.some((other) => other.type === "user.interrupt" && other.tandem?.turn_event_id === event.id);

@@ -1,23 +1,11 @@
 import type { LoggedEvent, Session } from "@tandem/protocol";
 import { always, slowly, text, toolUse } from "@tandem/rehearsal";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  ALLOW_ALL,
-  isIdle,
-  setEngineStage,
-  the,
-  typesOf,
-  type EngineStage,
-  type RunningEngine,
-} from "../testing/engine-stage.ts";
+import { afterAll, describe, expect, test } from "vitest";
+import { ALLOW_ALL, isIdle, setEngineStage, the, typesOf } from "../testing/engine-stage.ts";
 
-let stage: EngineStage;
+const stage = await setEngineStage();
 /** The engine that runs. A test that crashes it opens the next one, which has the session. */
-let engine: RunningEngine;
-beforeAll(async () => {
-  stage = await setEngineStage();
-  engine = await stage.open({ leaseTtl: 1_000 });
-});
+let engine = await stage.open({ leaseTtl: 1_000 });
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const said = (events: readonly LoggedEvent[]): string =>

@@ -4,9 +4,10 @@ import {
   type Interruption,
   type SessionEventBody,
   type ThreadId,
+  isoNow,
+  sleep,
 } from "@tandem/protocol";
 import { LeaseLost, type Lease, type SessionChange, type SessionRow, type ThreadRow } from "@tandem/storage";
-import { isoNow, sleep } from "../host/clock.ts";
 import { DATABASE_WAIT_MS, DatabaseWait } from "../host/database-wait.ts";
 import { waitingStore } from "../host/waiting-store.ts";
 import { Timer } from "../host/timer.ts";
@@ -61,6 +62,8 @@ export class SessionActor {
   #gone = false;
   #isStopping = false;
   #isFinishing = false;
+  /** Whether its process was started before there is a message. */
+  #isReopened = false;
   /** Whether it takes messages and has taken over the turn of a former writer. */
   readonly #runs: boolean;
 
@@ -86,6 +89,7 @@ export class SessionActor {
       takeInput: () => this.#takeInput(),
       hasMessage: async () => !this.#isStopping && !this.#isFinishing && (await this.#input.hasMessage()),
       onBegin: () => {
+        this.#isReopened = false;
         this.#timer.clear();
         this.#runner.process.setBusy();
       },
@@ -171,6 +175,27 @@ export class SessionActor {
   /** Resolves when the session is released and its process has ended. */
   get ended(): Promise<void> {
     return this.#ended.promise;
+  }
+
+  /** Whether its process waits for a first message. */
+  get isReopened(): boolean {
+    return this.#isReopened;
+  }
+
+  /** Starts the process before there is a message. It is released like that of an idle session. */
+  reopen(): Promise<void> {
+    return this.#step(async () => {
+      if (this.running || !this.#runs || this.#isStopping) return;
+      this.#isReopened = true;
+      this.#leaveAfter(this.#dependencies.settings.idle);
+      // A message must not wait behind it.
+      this.#unattended(this.#startAhead());
+    });
+  }
+
+  async #startAhead(): Promise<void> {
+    await this.#runner.reopen();
+    if (this.#isReopened) this.#runner.process.setIdle(this.leave, false);
   }
 
   /** Checks the input queue. */

@@ -1,10 +1,9 @@
-import { RequestError, type SessionId } from "@tandem/protocol";
+import { RequestError, type SessionId, sleep } from "@tandem/protocol";
 import { LeaseLost, type SessionRow } from "@tandem/storage";
 import type { Halt } from "../budgets/kill-switch.ts";
 import type { DeltaHub } from "../log/delta-hub.ts";
 import { WorkerCall } from "../fleet/worker-call.ts";
-import { sleep } from "../host/clock.ts";
-import { DATABASE_WAIT_MS, isUnavailable } from "../host/database-wait.ts";
+import { DATABASE_WAIT_MS, isDatabaseAway } from "../host/database-wait.ts";
 import { LeaseWatch } from "./lease-watch.ts";
 import { fits } from "../fleet/place.ts";
 import type { SessionRuns } from "../fleet/session-runs.ts";
@@ -13,6 +12,8 @@ import type { SessionActor } from "./session-actor.ts";
 
 /** How long a stopped session may take to write its end. */
 const LAST_WORDS_MS = 10_000;
+/** Sessions that are remembered as not used since they were opened. */
+const MAX_UNUSED = 1_000;
 /** How often a fleet checks for sessions without a worker. A takeover waits for this check. */
 const LOOK_MS = 2_000;
 /** A process that holds a session only to write an event releases it soon. */
@@ -34,6 +35,8 @@ export class SessionActors implements SessionRuns {
   readonly #losses = new Map<SessionId, string>();
   /** The holders of sessions with input that this process could not take. */
   readonly #heldElsewhere = new Map<SessionId, string>();
+  /** Sessions whose reopened process got no message, with the time of their last change. */
+  readonly #unused = new Map<SessionId, string>();
   /** Work that is pending for released sessions. */
   readonly #afterwards = new Set<Promise<void>>();
   #stopLooking: (() => void) | undefined;
@@ -41,16 +44,13 @@ export class SessionActors implements SessionRuns {
   #looking: Promise<void> | undefined;
   #halting: { at: string; count: Promise<number> } | undefined;
   #stopping = false;
-  /** Whether the database did not answer when it was last asked, and since when it has answered again. */
-  #isAway = false;
-  #backAt = -Infinity;
 
   constructor(dependencies: ActorsDependencies) {
     this.#dependencies = dependencies;
     const { store, settings } = dependencies;
     const { fleet, leaseTtl, databaseWait = DATABASE_WAIT_MS, log, clock } = settings;
-    const hasRivals = fleet !== undefined;
-    this.#watch = new LeaseWatch(store.leases, { ttl: leaseTtl, waitMs: databaseWait, hasRivals, log, clock });
+    const findContested = fleet && ((rows: readonly SessionRow[]) => fleet.peers.contested(rows, fleet.tenant));
+    this.#watch = new LeaseWatch(store.leases, { ttl: leaseTtl, waitMs: databaseWait, findContested, log, clock });
     this.#workerCall = fleet && new WorkerCall(store, fleet, clock, (session, work) => this.#speak(session, work));
   }
 
@@ -80,6 +80,24 @@ export class SessionActors implements SessionRuns {
   /** The session's actor if this process holds it. */
   async present(session: SessionId): Promise<SessionActor | undefined> {
     return this.#actors.get(session);
+  }
+
+  /**
+   * A client that may send messages looks at the session: its process is started, so that a message need not wait for it. If
+   * none came the last time, it is not started again. Never rejects.
+   */
+  async reopen(session: SessionId): Promise<void> {
+    const spares = this.#dependencies.spares();
+    if (!spares || this.#stopping || this.#actors.has(session)) return;
+    try {
+      const row = await this.#dependencies.store.sessions.get(session);
+      if (!row || this.#unused.get(session) === row.updatedAt || !(await spares.mayReopen(row))) return;
+      const waiting = [...this.#taken].filter(({ isReopened }) => isReopened);
+      if (waiting.length >= spares.mostReopened) await waiting[0]!.leave();
+      await this.#do(session, (actor) => actor.reopen());
+    } catch (error) {
+      this.#dependencies.settings.log.warn({ session, error: String(error) }, "a session was not reopened");
+    }
   }
 
   /** Runs work as the session's writer. Rejects with `conflict` while another process holds it. */
@@ -245,7 +263,8 @@ export class SessionActors implements SessionRuns {
     // Loaded with the first session: commands that only read need not wait for it.
     const { SessionActor } = await import("./session-actor.ts");
     const since = clock.monotonic();
-    const onlyReleased = this.#workerCall !== undefined && this.#isAfterOutage;
+    // Other workers had no database either: for one lease duration, they may renew leases that have expired meanwhile.
+    const onlyReleased = this.#dependencies.settings.fleet?.outage.isWithin(leaseTtl) ?? false;
     const lease = await this.#dependencies.store.leases.take(session, holder, leaseTtl, { onlyReleased });
     if (!lease) return undefined;
     const previews = this.#dependencies.deltas.sink(session);
@@ -275,6 +294,8 @@ export class SessionActors implements SessionRuns {
   async #forgetWhenGone(session: SessionId, actor: SessionActor): Promise<void> {
     await actor.ended;
     if (actor.loss !== undefined) this.#losses.set(session, actor.loss);
+    if (this.#unused.size >= MAX_UNUSED) this.#unused.clear();
+    if (actor.isReopened) this.#unused.set(session, actor.row.updatedAt);
     this.#taken.delete(actor);
     this.#actors.delete(session);
     this.#dependencies.deltas.forget(session);
@@ -295,15 +316,9 @@ export class SessionActors implements SessionRuns {
 
   /** Why the last worker may have given up a session, if the database was away a short time ago. */
   get #outage(): string | undefined {
-    const { clock, databaseWait = DATABASE_WAIT_MS } = this.#dependencies.settings;
-    if (!this.#workerCall || clock.monotonic() - this.#backAt > databaseWait) return undefined;
+    const { fleet, databaseWait = DATABASE_WAIT_MS } = this.#dependencies.settings;
+    if (!fleet?.outage.isWithin(databaseWait)) return undefined;
     return "The database did not answer for a while, and the worker that ran the turn did not return in time.";
-  }
-
-  /** Other workers had no database either: for one lease duration, they may renew leases that have expired meanwhile. */
-  get #isAfterOutage(): boolean {
-    const { clock, leaseTtl } = this.#dependencies.settings;
-    return this.#isAway || clock.monotonic() - this.#backAt < leaseTtl;
   }
 
   /** Finds sessions whose writer died, and input that woke no actor. */
@@ -318,8 +333,7 @@ export class SessionActors implements SessionRuns {
       const halt = await this.#dependencies.halted();
       if (halt) await this.halt(halt);
       const waiting = await this.#dependencies.store.inbox.sessions();
-      if (this.#isAway) this.#backAt = this.#dependencies.settings.clock.monotonic();
-      this.#isAway = false;
+      this.#dependencies.settings.fleet?.outage.end();
       if (this.#workerCall) {
         for (const session of waiting) this.#heard(session);
         return await this.#workerCall.sweep();
@@ -327,7 +341,7 @@ export class SessionActors implements SessionRuns {
       const found = [...(await this.#dependencies.store.leases.abandoned()), ...waiting];
       await Promise.all([...new Set(found)].map((session) => this.#wake(session)));
     } catch (error) {
-      this.#isAway ||= isUnavailable(error);
+      if (isDatabaseAway(error)) this.#dependencies.settings.fleet?.outage.begin();
       this.#dependencies.settings.log.warn({ error: String(error) }, "the store could not be looked through");
     }
   }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { ChildProcess } from "node:child_process";
 import type { LoggedEvent } from "@tandem/protocol";
-import { always, reply, slowly, text, toolUse } from "@tandem/rehearsal";
+import { always, reply, text, toolUse } from "@tandem/rehearsal";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import {
   textsOf,
@@ -64,12 +64,12 @@ test("an answer reaches the model after its server was killed while the call wai
   stage.rehearsal.use([toolUse("mcp__tandem__weather", { city: "Bern" }), always(text("Nobody answered me."))]);
   const weather = { name: "weather", description: "w", input_schema: { type: "object" as const } };
   const { process: server, session } = await stage.spawn({ tools: [{ type: "custom", ...weather }] }, "Weather?");
-  const engine = await stage.open({ leaseTtl: 1_000 });
-  const use = the(await engine.until(session, isIdle), "agent.custom_tool_use");
+  const use = the(await stage.until(session, isIdle), "agent.custom_tool_use");
   const left = await stage.processes();
   server.kill("SIGKILL");
   await once(server, "exit");
   await expect.poll(() => left.flatMap(running)).toEqual([]);
+  const engine = await stage.open({ leaseTtl: 1_000 });
   stage.rehearsal.use([text("It rains.")]);
   const head = await engine.engine.sessions.head(session.id);
   await engine.engine.sessions.send(session.id, [
@@ -97,12 +97,14 @@ test("a running server takes over the session of a killed one, and none of its p
 
 test("a server that stalled for too long writes nothing, runs nothing, and ends its process", async () => {
   const call = toolUse("Bash", { command: "echo done >> effect.txt" });
-  stage.rehearsal.use([slowly(call, { firstByteMs: 1_000 }), always(text("Done."))]);
+  const taken = Promise.withResolvers<void>();
+  stage.rehearsal.use(() => taken.promise.then(() => call));
   const { process: server, session } = await stage.spawn(allowAll, "Do it.");
-  const engine = await stage.open({ leaseTtl: 1_000 });
-  await engine.until(session, isType("span.model_request_start"));
+  await stage.until(session, isType("span.model_request_start"));
   await halt(server);
+  const engine = await stage.open({ leaseTtl: 1_000 });
   await engine.until(session, isIdle);
+  taken.resolve();
   const head = await engine.engine.sessions.head(session.id);
   // The call awaits approval by now, and no answer was given. In a sandbox, the request waits in the stalled server.
   await expect.poll(() => TEST_SANDBOX ?? stage.rehearsal.modelRequests.length).toBe(TEST_SANDBOX ?? 1);
@@ -169,7 +171,7 @@ test("another server tells the model again what the store had lost and which out
     expect(await judgeSession(engine, session)).toEqual([]);
   }
 
-  // A call whose outcome is unknown is not made again: the model is told.
+  // A call whose outcome is unknown is not repeated; the model reads that it is unknown.
   stage.rehearsal.use([toolUse("Bash", { command: "echo done >> effect.txt; tail -F waiting.txt" })]);
   await engine.markRead(session);
   await engine.say(session, "Do it.");

@@ -1,7 +1,6 @@
-import { duration, SESSION_METADATA, type ApprovalNote } from "@tandem/protocol";
+import { duration, SESSION_METADATA, type ApprovalNote, type Clock } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
 import type { JudgedCall, RuleBook } from "@tandem/policy";
-import type { Clock } from "../host/clock.ts";
 import { approvalDiff } from "./approval-diff.ts";
 
 /** Tools of Claude Code whose purpose is to ask a person. No rule can allow them. */

@@ -3,16 +3,12 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LoggedEvent, Session, SessionEvent } from "@tandem/protocol";
 import { always, text, toolUse } from "@tandem/rehearsal";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, expect, inject, test } from "vitest";
 import { allow, deny, isOver, pendingOf, waitsFor } from "../testing/until-asked.ts";
-import { setEngineStage, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import { setEngineStage } from "../testing/engine-stage.ts";
 
-let stage: EngineStage;
-let engine: RunningEngine;
-beforeAll(async () => {
-  stage = await setEngineStage();
-  engine = await stage.open();
-});
+const stage = await setEngineStage();
+const engine = await stage.open();
 afterAll(() => stage[Symbol.asyncDispose]());
 
 /** Deterministic pseudo-random numbers (mulberry32). */

@@ -66,7 +66,7 @@ export class ApprovalRequests {
   readonly #writer: SessionWriter;
   readonly #rules: Rules;
   /** Results that no process could be started for. */
-  readonly #untold: LateResult[] = [];
+  readonly #pendingResults: LateResult[] = [];
 
   constructor({ writer, rules, state }: { writer: SessionWriter; rules: Rules; state: CallState }) {
     this.#state = state;
@@ -113,7 +113,7 @@ export class ApprovalRequests {
     // The call may have ended meanwhile.
     const call = answeredCall(this.#state.calls, answer);
     if (!call) return undefined;
-    const settled = settleAnswer(call, answer, { row: this.#writer.row, late });
+    const settled = settleAnswer(call, answer, { row: this.#writer.row, late, at: this.#writer.now });
     const handOver = this.pending.answer(call, answer);
     const next = announcement(this.#state.calls);
     if (next) this.#state.apply({ type: "calls.announced", ids: next.ids });
@@ -127,7 +127,7 @@ export class ApprovalRequests {
 
   /** Takes the answers that no process fetched, for a new process: results for the model, and calls that may run now. */
   takeLate(): LateAnswers {
-    const late: LateAnswers = { results: this.#untold.splice(0), calls: [] };
+    const late: LateAnswers = { results: this.#pendingResults.splice(0), calls: [] };
     for (const { call, answer } of this.pending.takeUndelivered()) {
       const asked = call.use.tandem.outcome_of;
       const about = asked === undefined ? undefined : this.#writer.open.get(asked);
@@ -174,13 +174,13 @@ export class ApprovalRequests {
   }
 
   /**
-   * No process could be started for the allowed calls: a person allows them again or dismisses them. `results` are told with
-   * the next process. Returns the events that say so; none if no allowed call is left.
+   * No process could be started for the allowed calls: a person allows them again or dismisses them. The next process gets
+   * `results`. Returns the events that say so; none if no allowed call is left.
    */
   hold(results: readonly LateResult[], reason: string): Placed[] {
     const calls = allowedCalls(this.#state.calls).filter(({ thread }) => thread === null);
     if (calls.length === 0) return [];
-    this.#untold.push(...results);
+    this.#pendingResults.push(...results);
     for (const { use } of calls) this.#state.apply({ type: "call.held", id: use.id });
     return calls.map(({ use }) => toolState(use.id, "allowed", reason));
   }
@@ -260,7 +260,7 @@ export class ApprovalRequests {
     switch (known?.status) {
       case "unsaved":
       case "waiting":
-        return cancellation(call);
+        return cancellation(call, this.#writer.now);
       case "running":
         return [toolState(call.use.id, "unknown", "The turn ended while it ran.")];
       case "answering":
@@ -273,7 +273,7 @@ export class ApprovalRequests {
   }
 
   clear(): void {
-    this.#untold.length = 0;
+    this.#pendingResults.length = 0;
     this.pending.clear();
   }
 
@@ -283,7 +283,7 @@ export class ApprovalRequests {
     const isRunning = runningCalls(calls).some(({ use }) => use.id === id);
     const isStopped = this.isAllowed(id);
     this.#state.apply({ type: "call.closed", id });
-    if (call) void this.#writer.place(cancellation(call));
+    if (call) void this.#writer.place(cancellation(call, this.#writer.now));
     const { waitingFor } = callStatus(this.#state.calls);
     // A hook of the host denied it after the person had allowed it.
     if (isStopped) void this.#writer.place([toolState(id, "denied")], waitingFor && { waitingFor });

@@ -1,16 +1,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { text, toolUse } from "@tandem/rehearsal";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { allow, deny, isOver, untilAsked } from "../testing/until-asked.ts";
-import { setEngineStage, the, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import { setEngineStage, the } from "../testing/engine-stage.ts";
 
-let stage: EngineStage;
-let engine: RunningEngine;
-beforeAll(async () => {
-  stage = await setEngineStage();
-  engine = await stage.open();
-});
+const stage = await setEngineStage();
+const engine = await stage.open();
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const bash = (command: string) => toolUse("Bash", { command });

@@ -8,6 +8,7 @@ import {
   type SessionEvent,
   type SessionId,
   WORKER_TOOLS,
+  type Clock,
 } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
 import type { HostAccount } from "@tandem/policy";
@@ -17,7 +18,6 @@ import { answeredCall, answerEvent, expiredAnswer } from "./answer-event.ts";
 import { ApprovalReader, asCall, type FoundApproval } from "./approval-reader.ts";
 import type { Approvals } from "./approvals.ts";
 import { isApproval } from "./outcome.ts";
-import type { Clock } from "../host/clock.ts";
 import { isWorkerCall } from "../log/open-turn.ts";
 
 /** How long to wait until an answer is taken. It is durable before that; only its outcome is unknown. */

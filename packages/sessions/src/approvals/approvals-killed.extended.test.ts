@@ -2,23 +2,19 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { LoggedEvent } from "@tandem/protocol";
 import { reply, slowly, text, toolUse, when } from "@tandem/rehearsal";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { allow, deny, isOver, pendingOf, untilAsked } from "../testing/until-asked.ts";
-import { setEngineStage, the, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import { isIdle, setEngineStage, the, type RunningEngine } from "../testing/engine-stage.ts";
 
-let stage: EngineStage;
-/** The engine that runs. A test that crashes it opens the next one. */
-let engine: RunningEngine;
-beforeAll(async () => {
-  stage = await setEngineStage();
-  engine = await open();
-});
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const touch = (name: string, id?: string) => toolUse("Bash", { command: `touch ${name}` }, id ? { id } : {});
 const isThere = (name: string): boolean => existsSync(join(stage.folder, name));
 const lastRequest = (): string => JSON.stringify(stage.rehearsal.modelRequests.at(-1)?.body) ?? "";
 const open = (): Promise<RunningEngine> => stage.open({ leaseTtl: 1_000 });
+const stage = await setEngineStage();
+/** The engine that runs. A test that crashes it opens the next one. */
+let engine = await open();
 const resolutions = (events: readonly LoggedEvent[]) =>
   events.flatMap(({ event }) => (event.type === "tandem.approval_resolved" ? [event] : []));
 
@@ -51,11 +47,11 @@ describe("a call that waits for approval", () => {
     // Another engine on the store could take the new session first.
     await engine.stop();
     const { process: server, session } = await stage.spawn({}, "Do it.");
-    engine = await open();
-    await expect.poll(() => pendingOf(engine, session)).toHaveLength(1);
+    await stage.until(session, isIdle);
     server.kill("SIGKILL");
     // The orphaned Claude Code cannot ask any more, and may tell the model so before it exits.
     await Promise.all((await stage.processes()).map((pid) => kill(pid)));
+    engine = await open();
     const [asked] = await pendingOf(engine, session);
     expect(asked).toMatchObject({ status: "pending", tool: "Bash" });
     stage.rehearsal.use([text("Finally.")]);

@@ -3,20 +3,16 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Approval, LoggedEvent, Session } from "@tandem/protocol";
 import { reply, text, toolUse } from "@tandem/rehearsal";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isIdle, setEngineStage, the, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import { afterAll, describe, expect, test } from "vitest";
+import { isIdle, setEngineStage, the, type RunningEngine } from "../testing/engine-stage.ts";
 import { MovableClock } from "../host/movable-clock.ts";
 import { allow, deny, isOver, pendingOf, untilAsked, waitsFor } from "../testing/until-asked.ts";
 
-let stage: EngineStage;
-let engine: RunningEngine;
 const clock = new MovableClock();
 const HOUR_MS = 3_600_000;
 const WAIT_MS = 4 * 60_000;
-beforeAll(async () => {
-  stage = await setEngineStage();
-  engine = await stage.open({ clock });
-});
+const stage = await setEngineStage();
+const engine = await stage.open({ clock });
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const touch = (name: string, id?: string) => toolUse("Bash", { command: `touch ${name}` }, id ? { id } : {});
@@ -147,7 +143,7 @@ describe("an approval", () => {
     }
     const events = await restOf(engine, session);
     expect(events.filter(({ event }) => event.type === "tandem.approval_resolved")).toHaveLength(1);
-    // Who is not sure asks again.
+    // A client whose answer was lost repeats it.
     const again = people.indexOf(won[0]!) % 2 === 0 ? allow : deny;
     expect(await engine.engine.approvals.answer(approval.id, again, won[0]!)).toMatchObject({ status: "resolved" });
     await expect(engine.engine.approvals.answer(approval.id, again, "Eve")).rejects.toThrow(/already/);

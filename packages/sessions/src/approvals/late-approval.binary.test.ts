@@ -4,15 +4,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { AgentCreateParams, HookConfig, LoggedEvent } from "@tandem/protocol";
 import { always, reply, text, toolUse } from "@tandem/rehearsal";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { allow, deny, isOver, pendingOf, untilAsked, waitsFor } from "../testing/until-asked.ts";
 import type { NamedServer } from "../mcp/session-mcp-server.ts";
-import { setEngineStage, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import { setEngineStage, type RunningEngine } from "../testing/engine-stage.ts";
 
-let stage: EngineStage;
-beforeAll(async () => {
-  stage = await setEngineStage();
-});
+const stage = await setEngineStage();
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const bash = (command: string, more = {}) => toolUse("Bash", { command, ...more });

@@ -9,9 +9,13 @@ export const isApproval = ({ use, confirmation }: OpenCall): boolean => {
   return use.evaluated_permission === "ask" && confirmation === undefined;
 };
 
-/** The outcome of a request after this answer. `late`: the process that asked has ended. */
-export function outcomeOf(call: OpenCall, answer: Answer, late: boolean): ApprovalOutcome {
-  const base = { by: answer.tandem?.by ?? "unknown", at: new Date().toISOString(), ...(late && { late }) };
+/** The outcome of a request after this answer at `at`. `late`: the process that asked has ended. */
+export function outcomeOf(
+  call: OpenCall,
+  answer: Answer,
+  { late, at }: { late: boolean; at: string },
+): ApprovalOutcome {
+  const base = { by: answer.tandem?.by ?? "unknown", at, ...(late && { late }) };
   if (answer.tandem?.expired) return { outcome: "expired", ...base };
   if (answer.type !== "user.tool_confirmation") return { outcome: answer.is_error ? "denied" : "allowed", ...base };
   const { tandem, deny_message: message } = answer;
@@ -40,7 +44,7 @@ export const resolution = (call: OpenCall, outcome: ApprovalOutcome): Placed[] =
     : [];
 
 /** The request ended without an answer: the call did not run. */
-export const cancellation = (call: OpenCall): Placed[] => [
-  ...resolution(call, { outcome: "cancelled", by: "tandem", at: new Date().toISOString() }),
+export const cancellation = (call: OpenCall, at: string): Placed[] => [
+  ...resolution(call, { outcome: "cancelled", by: "tandem", at }),
   ...(isApproval(call) && call.use.tandem.outcome_of === undefined ? [toolState(call.use.id, "interrupted")] : []),
 ];

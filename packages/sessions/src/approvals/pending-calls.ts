@@ -29,7 +29,7 @@ export type CallEvent =
   | { type: "call.saved"; id: EventId }
   | { type: "call.answering"; id: EventId; answer: Answer }
   | { type: "call.answered"; id: EventId }
-  /** The process that asked has its answer, or a new process is told. An allowed call stays until it has run. */
+  /** The process that asked has its answer, or a new process gets it. An allowed call stays until it has run. */
   | { type: "call.delivered"; id: EventId }
   | { type: "call.held"; id: EventId }
   | { type: "call.started"; id: EventId }

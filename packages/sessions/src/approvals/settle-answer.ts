@@ -11,9 +11,9 @@ import { toolState } from "./tool-state.ts";
 export function settleAnswer(
   call: OpenCall,
   answer: Answer,
-  { row, late }: { row: SessionRow; late: boolean },
+  { row, late, at }: { row: SessionRow; late: boolean; at: string },
 ): { events: Placed[]; change: SessionChange } {
-  const outcome = outcomeOf(call, answer, late);
+  const outcome = outcomeOf(call, answer, { late, at });
   const mode = nextMode(call, answer);
   const result = late ? settledResult(call, answer) : undefined;
   const metadata = mode && { ...row.metadata, [SESSION_METADATA.permissionMode]: mode };

@@ -1,6 +1,5 @@
-import type { AuditEntry, AuditHead, AuditNote, AuditVerdict, SessionId } from "@tandem/protocol";
+import type { AuditEntry, AuditHead, AuditNote, AuditVerdict, SessionId, Clock } from "@tandem/protocol";
 import { verifyAudit, type AuditLog, type Page, type Store } from "@tandem/storage";
-import type { Clock } from "../host/clock.ts";
 import type { Log } from "../host/host-settings.ts";
 import { AUDITED, auditEvent } from "./audit-event.ts";
 import type { Audit } from "./audit.ts";

@@ -1,10 +1,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { RequestError, type SessionEventBody, type StopReason } from "@tandem/protocol";
+import { RequestError, type SessionEventBody, type StopReason, systemClock, type Clock } from "@tandem/protocol";
 import { openStore } from "@tandem/storage";
 import { expect, onTestFinished, test } from "vitest";
-import { systemClock, type Clock } from "../host/clock.ts";
 import { DatabaseWait } from "../host/database-wait.ts";
 import { MovableClock } from "../host/movable-clock.ts";
 import { waitingStore } from "../host/waiting-store.ts";

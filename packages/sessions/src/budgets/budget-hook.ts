@@ -6,11 +6,12 @@ import {
   type Limits,
   type SessionEventBody,
   type ThreadId,
+  systemClock,
+  type Clock,
 } from "@tandem/protocol";
 import { LeaseLost, type Claim, type SharedScope, type Store } from "@tandem/storage";
 import { unansweredCalls } from "../log/unanswered-calls.ts";
 import type { SpendingSettings } from "./budget-settings.ts";
-import { systemClock, type Clock } from "../host/clock.ts";
 import { SerialQueue } from "../host/serial-queue.ts";
 import type { AdmittedWork, Refusal, TurnHook, TurnControl, TurnStart } from "../hooks/turn-hook.ts";
 import { errorDetail } from "../log/error-detail.ts";

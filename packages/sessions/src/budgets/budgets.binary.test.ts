@@ -1,28 +1,15 @@
 import type { BudgetGauge, BudgetUnit, LoggedEvent } from "@tandem/protocol";
 import { text, toolUse, type ModelRequest } from "@tandem/rehearsal";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import {
-  ALLOW_ALL,
-  isIdle,
-  setEngineStage,
-  the,
-  typesOf,
-  type EngineStage,
-  type RunningEngine,
-} from "../testing/engine-stage.ts";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { ALLOW_ALL, isIdle, setEngineStage, the, typesOf } from "../testing/engine-stage.ts";
 
 // Sonnet: $2 per million tokens in, $10 out.
 const dear = { usage: { input_tokens: 100_000, output_tokens: 1_000 } };
 const DEAR_USD = 0.21;
 
-let stage: EngineStage;
-let engine: RunningEngine;
-
-beforeAll(async () => {
-  stage = await setEngineStage();
-  engine = await stage.open();
-});
-afterAll(() => stage?.[Symbol.asyncDispose]());
+const stage = await setEngineStage();
+const engine = await stage.open();
+afterAll(() => stage[Symbol.asyncDispose]());
 beforeEach(() => stage.rehearsal.use([]));
 
 const limited = (limits: object) => ({ metadata: { "tandem.limits": JSON.stringify(limits) } });

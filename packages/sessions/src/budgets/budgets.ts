@@ -7,10 +7,10 @@ import {
   type BudgetScope,
   type BudgetUnit,
   type Limits,
+  type Clock,
 } from "@tandem/protocol";
 import type { AccountState, SessionRow, SharedScope, Store } from "@tandem/storage";
 import type { SpendingSettings } from "./budget-settings.ts";
-import type { Clock } from "../host/clock.ts";
 import { limitOf, minus, toShown, type Amounts } from "./amounts.ts";
 import { today } from "./budget-hook.ts";
 import type { QuotaRegistry } from "./quota-registry.ts";

@@ -1,8 +1,7 @@
-import { RequestError } from "@tandem/protocol";
+import { RequestError, isoNow, systemClock, type Clock } from "@tandem/protocol";
 import type { Records } from "@tandem/storage";
 import { z } from "zod";
 import type { TurnHook } from "../hooks/turn-hook.ts";
-import { isoNow, systemClock, type Clock } from "../host/clock.ts";
 import { ENGINE_SPACE } from "./quota-registry.ts";
 
 const KIND = "switch";
@@ -11,7 +10,7 @@ const KEY = "stop";
 const LOOK_MS = 1_000;
 
 const halt = z.object({ at: z.string(), by: z.string(), reason: z.string().nullable() });
-/** Who stopped everything, when, and why. */
+/** Author, time and reason of the stop. */
 export type Halt = z.infer<typeof halt>;
 
 /** The stop state. It is in the store, so it applies to all servers and after a restart. */

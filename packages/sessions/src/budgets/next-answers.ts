@@ -1,7 +1,6 @@
 import type { ConversationOutput } from "@tandem/claude-code";
-import { costOf, dearestCostOf, type EventOf, type ThreadId } from "@tandem/protocol";
+import { costOf, dearestCostOf, type EventOf, type ThreadId, systemClock, type Clock } from "@tandem/protocol";
 import { NOTHING, toAmount, type Amounts } from "./amounts.ts";
-import { systemClock, type Clock } from "../host/clock.ts";
 
 type OutputEvent = Extract<ConversationOutput, { type: "event" }>;
 type RequestEnd = Pick<EventOf<"span.model_request_end">, "model_usage" | "tandem">;

@@ -1,6 +1,7 @@
 import type { EventOf, SessionId, UsageNote } from "@tandem/protocol";
 import type { EventLog, SessionRow } from "@tandem/storage";
 import { readOpenTurn } from "../log/open-turn.ts";
+import { isRequestEnd, REQUEST_ENDS } from "../log/request-end.ts";
 import { UsageLedger } from "../log/usage-ledger.ts";
 import { totalsOf, type Amounts } from "./amounts.ts";
 
@@ -42,9 +43,9 @@ export async function totalsNow(log: EventLog, row: SessionRow): Promise<Amounts
     const page = await log.read(row.id, {
       after,
       limit: PAGE,
-      types: ["span.model_request_end", "tandem.grader_request", "tandem.side_request"],
+      types: REQUEST_ENDS,
     });
-    for (const { thread, event } of page) ledger.add(thread, event as RequestEnd);
+    for (const { thread, event } of page) if (isRequestEnd(event)) ledger.add(thread, event);
     if (page.length < PAGE) return totalsOf(ledger.note);
     after = page.at(-1)!.seq;
   }

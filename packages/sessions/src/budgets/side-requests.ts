@@ -1,6 +1,12 @@
-import { costOf, dearestCostOf, type ModelUsage, type RequestNote, type SessionEventBody } from "@tandem/protocol";
+import {
+  costOf,
+  dearestCostOf,
+  type ModelUsage,
+  type RequestNote,
+  type SessionEventBody,
+  type Clock,
+} from "@tandem/protocol";
 import type { ApiUsage } from "@tandem/sandbox";
-import type { Clock } from "../host/clock.ts";
 import type { TurnHooks } from "../hooks/turn-hook.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
 import { usageEvent, type UsageLedger } from "../log/usage-ledger.ts";
@@ -16,7 +22,7 @@ interface SideRequestDependencies {
 
 type SideRequest = { model_usage: ModelUsage; tandem: RequestNote };
 
-/** What the gateway of a sandbox tells about requests to the model, and asks before each. */
+/** The gateway of a sandbox asks before each request to the model, and reports its usage. */
 export interface GatewayWatch {
   onUsage(usage: ApiUsage, isFree: boolean): void;
   /** Why no further request may be sent. */

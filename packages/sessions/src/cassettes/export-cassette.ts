@@ -15,13 +15,14 @@ import {
   type KeptRule,
   type LoggedEvent,
   type PermissionMode,
+  isoNow,
+  type Clock,
 } from "@tandem/protocol";
 import type { SessionRow, Store } from "@tandem/storage";
 import { createFolderBundle, type CheckpointStores } from "@tandem/workspace";
 import manifest from "../../package.json" with { type: "json" };
 import { FilesOfSession } from "../checkpoints/files-of-session.ts";
 import { readPast } from "../checkpoints/session-past.ts";
-import { isoNow, type Clock } from "../host/clock.ts";
 import { servedEvents } from "../log/event-redactor.ts";
 import { ruledSession } from "../rules/ruled-session.ts";
 import type { Rules } from "../rules/rules.ts";
@@ -38,7 +39,7 @@ const OWN_SETTINGS: ReadonlySet<string> = new Set([
 
 export interface CassetteDependencies {
   store: Pick<Store, "events">;
-  shelf: CheckpointStores | undefined;
+  checkpointStores: CheckpointStores | undefined;
   rules: Pick<Rules, "list">;
   /** The server's default. */
   permissionMode: PermissionMode | undefined;
@@ -136,14 +137,17 @@ function totals(steps: readonly CassetteStep[]): Pick<CassetteHeader, "usage" | 
 
 const KEYS = ["input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"] as const;
 
-async function bundleFolder({ store, shelf }: CassetteDependencies, row: SessionRow): Promise<CassetteFolder> {
-  if (!shelf) return leftOut("Checkpoints are off on the server (`checkpoints.enabled`).");
+async function bundleFolder(
+  { store, checkpointStores }: CassetteDependencies,
+  row: SessionRow,
+): Promise<CassetteFolder> {
+  if (!checkpointStores) return leftOut("Checkpoints are off on the server (`checkpoints.enabled`).");
   if (row.selfHosted) return leftOut("A worker of a self-hosted environment has the folder.");
   const past = await readPast(store.events, row.id);
   const [first] = past.marks;
   if (!first) return leftOut("The session has no checkpoint.");
   try {
-    const files = await FilesOfSession.open(shelf, row, past);
+    const files = await FilesOfSession.open(checkpointStores, row, past);
     const before = await files.find(first.checkpoint);
     const bundle = async (after: typeof before): Promise<CassetteFolder> => {
       const made = await createFolderBundle(files.store, { before, after }, { redact: redactText, limits: LIMITS });

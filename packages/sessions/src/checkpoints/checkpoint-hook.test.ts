@@ -1,12 +1,11 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { newId, type EventId, type LoggedEvent } from "@tandem/protocol";
+import { newId, type EventId, type LoggedEvent, systemClock } from "@tandem/protocol";
 import type { EventLog } from "@tandem/storage";
 import { CheckpointStores } from "@tandem/workspace";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { TurnControl } from "../hooks/turn-hook.ts";
-import { systemClock } from "../host/clock.ts";
 import { CheckpointHook } from "./checkpoint-hook.ts";
 
 const LIMITS = { maxFiles: 1_000, maxFileBytes: 1024 * 1024, maxTotalBytes: 1024 ** 3, keepMs: 3_600_000 };
@@ -28,8 +27,8 @@ function hookAfter(later: readonly string[]): { hook: CheckpointHook; opening: E
       later.filter((type) => types?.includes(type)).map((type) => ({ event: { type } }) as LoggedEvent),
   } as unknown as EventLog;
   const control = { row: () => ({ id, folder: join(root, "work") }) } as unknown as TurnControl;
-  const shelf = new CheckpointStores(join(root, "shelf"), LIMITS);
-  return { hook: new CheckpointHook(control, shelf, { clock: systemClock, events: log }), opening };
+  const checkpointStores = new CheckpointStores(join(root, "checkpoints"), LIMITS);
+  return { hook: new CheckpointHook(control, checkpointStores, { clock: systemClock, events: log }), opening };
 }
 
 test("a turn that is resumed before its first checkpoint was stored gets one", async () => {

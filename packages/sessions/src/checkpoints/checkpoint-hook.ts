@@ -1,8 +1,7 @@
-import type { EventId, SessionEventBody } from "@tandem/protocol";
+import type { EventId, SessionEventBody, Clock } from "@tandem/protocol";
 import type { EventLog } from "@tandem/storage";
 import { branchOf, type Checkpoint, type CheckpointStore, type CheckpointStores } from "@tandem/workspace";
 import type { TurnHook, TurnControl, TurnStart } from "../hooks/turn-hook.ts";
-import type { Clock } from "../host/clock.ts";
 import { errorDetail } from "../log/error-detail.ts";
 
 const MAX_FILES = 10_000;
@@ -12,13 +11,13 @@ const PAST_CHECKPOINT = ["tandem.checkpoint", "agent.tool_use", "agent.mcp_tool_
 const TRY_AGAIN_MS = 10 * 60 * 1_000;
 
 /**
- * Takes a checkpoint of a session's folder before and after each turn. The first one is taken while Claude Code starts and the
- * model answers; only tools with side effects wait for it. If it fails, the turn continues, and the log says that it cannot be
+ * Takes a checkpoint of a session's folder before and after each turn. The first one is taken while the model answers;
+ * only tools with side effects wait for it. If it fails, the turn continues, and the log says that it cannot be
  * rewound.
  */
 export class CheckpointHook implements TurnHook {
   readonly #control: TurnControl;
-  readonly #shelf: CheckpointStores;
+  readonly #stores: CheckpointStores;
   readonly #clock: Clock;
   readonly #events: EventLog;
   #last: Checkpoint | undefined;
@@ -26,11 +25,11 @@ export class CheckpointHook implements TurnHook {
   #failedAt = -Infinity;
   #failure = "";
 
-  constructor(control: TurnControl, shelf: CheckpointStores, { clock, events }: { clock: Clock; events: EventLog }) {
+  constructor(control: TurnControl, stores: CheckpointStores, { clock, events }: { clock: Clock; events: EventLog }) {
     this.#clock = clock;
     this.#events = events;
     this.#control = control;
-    this.#shelf = shelf;
+    this.#stores = stores;
   }
 
   async prepare({ message, opening }: TurnStart): Promise<SessionEventBody[]> {
@@ -59,7 +58,7 @@ export class CheckpointHook implements TurnHook {
       return when === "before" ? [notice(this.#failure)] : [];
     const { id, folder } = this.#control.row();
     try {
-      const store = await this.#shelf.of(folder);
+      const store = await this.#stores.of(folder);
       const last = this.#last ?? (await store.list(id)).at(-1);
       const taken = await store.take(id, when);
       this.#last = taken;

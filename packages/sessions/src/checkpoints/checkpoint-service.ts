@@ -25,7 +25,7 @@ const FIRST_PRUNE_MS = 60 * 1_000;
 /** Checkpoints of sessions, and the turn hooks that take them. */
 export class CheckpointService {
   /** Undefined if checkpoints are off. */
-  readonly shelf: CheckpointStores | undefined;
+  readonly stores: CheckpointStores | undefined;
   readonly #settings: Settings;
   readonly #timer: Timer;
   /** Called for idle sessions whose context is nearly full. */
@@ -35,7 +35,7 @@ export class CheckpointService {
     this.#settings = settings;
     this.#timer = new Timer(settings.clock);
     const user = settings.sandbox?.user && checkpointUser(settings.sandbox.user, stateFolder);
-    this.shelf =
+    this.stores =
       settings.checkpoints && new CheckpointStores(join(stateFolder, "checkpoints"), settings.checkpoints, user);
   }
 
@@ -46,7 +46,7 @@ export class CheckpointService {
       this.onFull(id).catch((error: unknown) => log.warn({ session: id, error: String(error) }, "not compacted"));
     };
     return [
-      ...(this.shelf ? [new CheckpointHook(control, this.shelf, { clock: this.#settings.clock, events })] : []),
+      ...(this.stores ? [new CheckpointHook(control, this.stores, { clock: this.#settings.clock, events })] : []),
       ...(compactAt === undefined ? [] : [new CompactionHook(compactAt, compact)]),
     ];
   }
@@ -60,15 +60,15 @@ export class CheckpointService {
   }
 
   #pruneIn(ms: number): void {
-    if (!this.shelf) return;
+    if (!this.stores) return;
     this.#timer.set(ms, () => void this.#prune());
   }
 
   async #prune(): Promise<void> {
     try {
-      await this.shelf?.prune();
+      await this.stores?.prune();
     } catch (error) {
-      this.#settings.log.warn({ error: String(error) }, "old checkpoints could not be taken away");
+      this.#settings.log.warn({ error: String(error) }, "old checkpoints could not be pruned");
     } finally {
       this.#pruneIn(PRUNE_EVERY_MS);
     }

@@ -13,7 +13,7 @@ let store: CheckpointStore;
 beforeEach(async () => {
   root = await realpath(await mkdtemp(join(tmpdir(), "tandem-plan-")));
   await mkdir(join(root, "work"));
-  store = await new CheckpointStores(join(root, "shelf"), LIMITS).of(join(root, "work"));
+  store = await new CheckpointStores(join(root, "checkpoints"), LIMITS).of(join(root, "work"));
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
 

@@ -23,13 +23,13 @@ export class FilesOfSession {
     this.#past = past;
   }
 
-  static async open(shelf: CheckpointStores | undefined, row: SessionRow, past: SessionPast): Promise<FilesOfSession> {
-    if (!shelf) {
+  static async open(stores: CheckpointStores | undefined, row: SessionRow, past: SessionPast): Promise<FilesOfSession> {
+    if (!stores) {
       throw new RequestError("not_supported", "Checkpoints are off, so there is nothing to compare or rewind.", {
         fix: "Set checkpoints.enabled.",
       });
     }
-    return new FilesOfSession(await shelf.of(row.folder), row, past);
+    return new FilesOfSession(await stores.of(row.folder), row, past);
   }
 
   get store(): CheckpointStore {

@@ -6,7 +6,11 @@ import { readPast } from "./session-past.ts";
 
 /** Deletes a session's data outside the store: its checkpoints, Claude Code's transcripts and its sandbox's home. */
 export async function forgetSession(
-  { store, shelf, settings }: { store: Store; shelf: CheckpointStores | undefined; settings: ProcessSettings },
+  {
+    store,
+    checkpointStores,
+    settings,
+  }: { store: Store; checkpointStores: CheckpointStores | undefined; settings: ProcessSettings },
   row: SessionRow,
 ): Promise<void> {
   const { rewinds } = await readPast(store.events, row.id);
@@ -20,5 +24,5 @@ export async function forgetSession(
     for (const id of conversations) await forgetConversation(place, id);
   }
   await removeTree(sandboxFolder(settings.stateFolder, row.id));
-  await shelf?.forget(row.id, row.folder);
+  await checkpointStores?.forget(row.id, row.folder);
 }

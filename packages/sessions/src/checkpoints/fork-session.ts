@@ -10,6 +10,8 @@ import {
   type SessionEvent,
   type SessionEventBody,
   type SessionId,
+  isoNow,
+  type Clock,
 } from "@tandem/protocol";
 import type { EventLog, OutcomeState, SessionRow, Store } from "@tandem/storage";
 import type { Checkpoint, CheckpointStores } from "@tandem/workspace";
@@ -24,7 +26,6 @@ import { isOver } from "../log/outcome-state.ts";
 import { noUsageYet } from "../log/usage-ledger.ts";
 import { isRewound, rewoundSpans } from "../log/rewound-spans.ts";
 import { findTurn, markBefore, readPast, type PastTurn, type SessionPast } from "./session-past.ts";
-import { isoNow, type Clock } from "../host/clock.ts";
 
 const PAGE = 500;
 /** These events describe files of another session. */
@@ -32,7 +33,7 @@ const LEFT_OUT = new Set(["tandem.checkpoint", "tandem.rewound", "tandem.forked"
 
 interface ForkDependencies {
   store: Store;
-  shelf: CheckpointStores | undefined;
+  checkpointStores: CheckpointStores | undefined;
   environments: EnvironmentCatalogue;
   places: SessionPlaces;
   mounts: SessionMounts;
@@ -142,7 +143,9 @@ async function copyEvents(
     after = page.at(-1)!.seq;
   }
   const open = [...openCalls(copied).values()];
-  copied.push(...open.flatMap(closedInCopy).map(({ thread, body }) => ({ ...own(body, at), thread })));
+  copied.push(
+    ...open.flatMap((call) => closedInCopy(call, at)).map(({ thread, body }) => ({ ...own(body, at), thread })),
+  );
   // A turn followed directly by another has no end in the log, and one that waits for a person ends in the copy.
   const end = copied.findLast(({ event }) => event.type.startsWith("session.status_"))?.event.type;
   if (open.length > 0 || (end !== undefined && end !== "session.status_idle")) {
@@ -160,9 +163,9 @@ function copiedOutcomes({ outcomes = [] }: SessionRow, events: readonly LoggedEv
 }
 
 /** The call stays open in the source. It must not run a second time, or be answered, in the copy. */
-function closedInCopy(call: OpenCall): Placed[] {
+function closedInCopy(call: OpenCall, at: string): Placed[] {
   const words = "The session was forked while this call was open. It did not run in this fork.";
-  return [closing(call, "stopped", words), ...cancellation(call)];
+  return [closing(call, "stopped", words), ...cancellation(call, at)];
 }
 
 const forked = ({ id }: SessionRow, turn: PastTurn | undefined, by: string | undefined): SessionEventBody => ({
@@ -206,7 +209,7 @@ async function copyTranscripts(
   return [...cutTranscript(transcripts, uuids, place)].map(([subpath, lines]) => ({ subpath, lines }));
 }
 
-interface PlaceWish {
+interface ForkTarget {
   row: SessionRow;
   past: SessionPast;
   turn: PastTurn | undefined;
@@ -217,9 +220,12 @@ interface PlaceWish {
 }
 
 /** A private folder is not shared: the fork gets its own, with the files of that time. */
-async function findPlace(parts: ForkDependencies, wish: PlaceWish): Promise<{ environment: string; folder: string }> {
+async function findPlace(
+  parts: ForkDependencies,
+  target: ForkTarget,
+): Promise<{ environment: string; folder: string }> {
   const { environments, places } = parts;
-  const { row, params, id, metadata } = wish;
+  const { row, params, id, metadata } = target;
   if (params.environment_id !== undefined) {
     if (params.worktree) throw new RequestError("invalid_request", "Name an environment, or ask for a worktree.");
     const environment = await environments.open(params.environment_id);
@@ -244,11 +250,11 @@ async function findPlace(parts: ForkDependencies, wish: PlaceWish): Promise<{ en
       "A session in a scratch folder has no git repository to make a worktree of.",
     );
   }
-  const files = await filesThen(parts, wish);
+  const files = await filesThen(parts, target);
   const environment = isScratch || isWorktree ? old : await worktreesOf(parts, old, path ?? row.folder);
   const folder = await places.prepare(environment, id, metadata, isScratch ? undefined : files?.head);
-  if (files) await (await parts.shelf!.of(row.folder)).writeTo(folder, files);
-  else wish.notices.push("The files cannot be restored: there is no checkpoint for this point.");
+  if (files) await (await parts.checkpointStores!.of(row.folder)).writeTo(folder, files);
+  else target.notices.push("The files cannot be restored: there is no checkpoint for this point.");
   return { environment: environment.id, folder };
 }
 
@@ -264,9 +270,12 @@ async function worktreesOf(
   return (await environments.findLike(metadata)) ?? environments.create({ name, metadata });
 }
 
-async function filesThen({ shelf }: ForkDependencies, { row, past, turn }: PlaceWish): Promise<Checkpoint | undefined> {
-  if (!shelf) return undefined;
-  const store = await shelf.of(row.folder);
+async function filesThen(
+  { checkpointStores }: ForkDependencies,
+  { row, past, turn }: ForkTarget,
+): Promise<Checkpoint | undefined> {
+  if (!checkpointStores) return undefined;
+  const store = await checkpointStores.of(row.folder);
   if (!turn) return store.take(row.id, "fork");
   const mark = markBefore(past, turn);
   return mark && store.find(row.id, mark.checkpoint);

@@ -1,6 +1,7 @@
 import type {
   Cassette,
   ForkParams,
+  QueryOutput,
   RewindOutcome,
   RewindParams,
   RewindUndoParams,
@@ -30,9 +31,4 @@ export interface History {
   compact(id: string, by?: string): Promise<void>;
 }
 
-export interface DiffQuery {
-  from?: string | undefined;
-  to?: string | undefined;
-  turn?: number | undefined;
-  patch?: boolean | undefined;
-}
+export type DiffQuery = Omit<QueryOutput<"sessions.diff">, "patch"> & { patch?: boolean | undefined };

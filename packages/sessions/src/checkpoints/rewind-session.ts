@@ -5,10 +5,11 @@ import {
   type RewindOutcome,
   type RewindParams,
   type SessionEventBody,
+  isoNow,
+  type Clock,
 } from "@tandem/protocol";
 import type { Lease, SessionChange, SessionRow, Store } from "@tandem/storage";
 import type { CheckpointStores } from "@tandem/workspace";
-import { isoNow, type Clock } from "../host/clock.ts";
 import { activeOutcome, evaluated, withOutcome } from "../log/outcome-state.ts";
 import { messageUuid } from "../turn/lost-messages.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
@@ -21,7 +22,7 @@ const NAMED = 5;
 
 interface RewindDependencies {
   store: Store;
-  shelf: CheckpointStores | undefined;
+  checkpointStores: CheckpointStores | undefined;
   row: SessionRow;
   clock: Clock;
 }
@@ -36,7 +37,7 @@ interface RewindWriter {
 
 /** Rewinds files, conversation or both to before a turn; without a writer, returns the plan only. */
 export async function rewindSession(
-  { store, shelf, row, clock }: RewindDependencies,
+  { store, checkpointStores, row, clock }: RewindDependencies,
   params: RewindParams,
   writer?: RewindWriter,
 ) {
@@ -54,7 +55,7 @@ export async function rewindSession(
   };
   let filesNow: { checkpoint: string; undo: string; files: number } | undefined;
   if (scope !== "conversation") {
-    const files = await FilesOfSession.open(shelf, row, past);
+    const files = await FilesOfSession.open(checkpointStores, row, past);
     const target = await files.before(turn);
     await files.looking(async (present) => {
       const { changes, foreign } = await files.plan(target, turn, present, store.events);
@@ -96,7 +97,7 @@ function forgottenOutcome(row: SessionRow, turn: PastTurn, at: string): ReturnTy
 
 /** Undoes the last rewind: restores the conversation and the files from before it. */
 export async function undoRewind(
-  { store, shelf, row }: RewindDependencies,
+  { store, checkpointStores, row }: RewindDependencies,
   force: boolean,
   writer: RewindWriter,
 ): Promise<RewindOutcome> {
@@ -127,7 +128,7 @@ export async function undoRewind(
   };
   let filesNow: { checkpoint: string; undo: string; files: number } | undefined;
   if (undoId !== null) {
-    const files = await FilesOfSession.open(shelf, row, past);
+    const files = await FilesOfSession.open(checkpointStores, row, past);
     const target = await files.find(undoId);
     await files.looking(async (present) => {
       const left = event?.checkpoint_id ? await files.find(event.checkpoint_id) : present;

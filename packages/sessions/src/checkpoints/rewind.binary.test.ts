@@ -5,18 +5,14 @@ import { newId, project, type LoggedEvent, type Session, type SessionId } from "
 import { text, toolUse } from "@tandem/rehearsal";
 import { openStore } from "@tandem/storage";
 import { CheckpointStores } from "@tandem/workspace";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ALLOW_ALL, setEngineStage, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import { afterAll, describe, expect, test } from "vitest";
+import { ALLOW_ALL, setEngineStage, typesOf } from "../testing/engine-stage.ts";
 
 const CHECKPOINTS = { maxFiles: 1_000, maxFileBytes: 1024 * 1024, maxTotalBytes: 1024 ** 3, keepMs: 3_600_000 };
 
-let stage: EngineStage;
-let engine: RunningEngine;
 let session: Session;
-beforeAll(async () => {
-  stage = await setEngineStage();
-  engine = await stage.open({ checkpoints: CHECKPOINTS });
-});
+const stage = await setEngineStage();
+let engine = await stage.open({ checkpoints: CHECKPOINTS });
 afterAll(() => stage[Symbol.asyncDispose]());
 /** A session that tests of files share, with the turns that it has already. */
 async function reuse(): Promise<(turn: number) => number> {
@@ -35,14 +31,14 @@ async function turn(words: string, script: Parameters<typeof stage.rehearsal.use
   return engine.turn(session, words);
 }
 const events = async () => (await engine.engine.sessions.events(session.id, { limit: 1_000 })).events;
-/** What the model was given with the last request. */
+/** Messages of the last model request. */
 const lastRequest = (): string => JSON.stringify(stage.rehearsal.requests.at(-1));
 
 /** Truncates the log as if the server died during the rewind. */
 async function cutOff({ id }: Session, half: () => Promise<void>): Promise<void> {
   const { folder } = (await engine.store.sessions.get(id))!;
-  const shelf = new CheckpointStores(join(await realpath(stage.root), "state", "checkpoints"), CHECKPOINTS);
-  const { id: checkpoint } = await (await shelf.of(folder)).take(id, "rewind");
+  const checkpointStores = new CheckpointStores(join(await realpath(stage.root), "state", "checkpoints"), CHECKPOINTS);
+  const { id: checkpoint } = await (await checkpointStores.of(folder)).take(id, "rewind");
   await engine.stop();
   const store = await openStore(join(stage.root, "tandem.db"));
   const lease = (await store.leases.take(id as SessionId, "a server that dies", 60_000))!;
@@ -219,7 +215,7 @@ describe("a rewind", () => {
     await writeFile(at("one.txt"), "1\n");
     await writeFile(at("two.txt"), "1\n");
     await turn("Change both.", bash("echo 2 > one.txt; echo 2 > two.txt"));
-    // What a server leaves that dies over a rewind: how it was is in the log, and half of the files are back.
+    // A server that dies during a rewind: the log has the state before, and half of the files are restored.
     await cutOff(session, async () => writeFile(at("one.txt"), "1\n"));
     await history().undoRewind(session.id, {});
     expect([await read("one.txt"), await read("two.txt")]).toEqual(["2\n", "2\n"]);

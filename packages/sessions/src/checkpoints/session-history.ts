@@ -10,6 +10,7 @@ import {
   type SessionCheckpoints,
   type SessionDiff,
   type SessionId,
+  type Clock,
 } from "@tandem/protocol";
 import type { SessionRow, Store } from "@tandem/storage";
 import type { CheckpointStores } from "@tandem/workspace";
@@ -25,11 +26,10 @@ import { rewindSession, undoRewind } from "./rewind-session.ts";
 import { readPast } from "./session-past.ts";
 import type { KillSwitch } from "../budgets/kill-switch.ts";
 import { readCurrent } from "../resources/current-status.ts";
-import type { Clock } from "../host/clock.ts";
 
 interface HistoryDependencies {
   store: Store;
-  shelf: CheckpointStores | undefined;
+  checkpointStores: CheckpointStores | undefined;
   environments: EnvironmentCatalogue;
   places: SessionPlaces;
   mounts: SessionMounts;
@@ -51,10 +51,12 @@ export class SessionHistory implements History {
   }
 
   async checkpoints(id: string): Promise<SessionCheckpoints> {
-    const { store, shelf } = this.#parts;
+    const { store, checkpointStores } = this.#parts;
     const row = await this.#row(id);
     const past = await readPast(store.events, row.id);
-    const kept = shelf ? await (await FilesOfSession.open(shelf, row, past)).kept() : new Set<string>();
+    const kept = checkpointStores
+      ? await (await FilesOfSession.open(checkpointStores, row, past)).kept()
+      : new Set<string>();
     const numbers = new Map(past.turns.map(({ message, number }) => [message, number]));
     return {
       turns: past.turns.map(({ number, message, seq, at, text, rewound }, index) => {
@@ -76,9 +78,9 @@ export class SessionHistory implements History {
   }
 
   async diff(id: string, query: DiffQuery): Promise<SessionDiff> {
-    const { store, shelf } = this.#parts;
+    const { store, checkpointStores } = this.#parts;
     const row = await this.#row(id);
-    const files = await FilesOfSession.open(shelf, row, await readPast(store.events, row.id));
+    const files = await FilesOfSession.open(checkpointStores, row, await readPast(store.events, row.id));
     return files.diff(query);
   }
 

@@ -4,39 +4,35 @@ import { join } from "node:path";
 import type { Session } from "@tandem/protocol";
 import { always, text } from "@tandem/rehearsal";
 import { knownWall } from "@tandem/sandbox";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { isIdle, setEngineStage, the, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { isIdle, setEngineStage, the } from "../testing/engine-stage.ts";
 
-let stage: EngineStage;
-let running: RunningEngine;
 let isTrusted = false;
 
-beforeAll(async () => {
-  stage = await setEngineStage([always(text("done"))]);
-  const commands = join(stage.folder, ".claude", "commands");
-  await mkdir(join(commands, "git"), { recursive: true });
-  const user = join(stage.root, "user", "commands");
-  await mkdir(user, { recursive: true });
-  await writeFile(
-    join(commands, "issue.md"),
-    "---\ndescription: Fix an issue\nargument-hint: [number]\n---\nFix issue $1. See @notes.md\n",
-  );
-  await writeFile(
-    join(commands, "git", "log.md"),
-    '---\nmodel: haiku\n---\nWhat is new?\n!`echo seen: "$1" > ran.txt; cat ran.txt`',
-  );
-  await writeFile(join(commands, "shadow.md"), "The folder's words.");
-  await writeFile(join(user, "shadow.md"), "The user's own words.");
-  await writeFile(join(stage.folder, "notes.md"), "Mind the gap.");
-  const agent = "---\ndescription: Reads closely\ntools: Read\n---\nYou review.";
-  await mkdir(join(stage.folder, ".claude", "agents"));
-  await writeFile(join(stage.folder, ".claude", "agents", "second-reader.md"), agent);
-  await mkdir(join(stage.root, "user", "agents"));
-  await writeFile(join(stage.root, "user", "agents", "copyist.md"), agent);
-  running = await stage.open({
-    userFolders: [join(stage.root, "user")],
-    trustOf: async (folder) => ({ trusted: isTrusted, state: "untrusted", folder, since: null }),
-  });
+const stage = await setEngineStage([always(text("done"))]);
+const commands = join(stage.folder, ".claude", "commands");
+await mkdir(join(commands, "git"), { recursive: true });
+const user = join(stage.root, "user", "commands");
+await mkdir(user, { recursive: true });
+await writeFile(
+  join(commands, "issue.md"),
+  "---\ndescription: Fix an issue\nargument-hint: [number]\n---\nFix issue $1. See @notes.md\n",
+);
+await writeFile(
+  join(commands, "git", "log.md"),
+  '---\nmodel: haiku\n---\nWhat is new?\n!`echo seen: "$1" > ran.txt; cat ran.txt`',
+);
+await writeFile(join(commands, "shadow.md"), "The folder's words.");
+await writeFile(join(user, "shadow.md"), "The user's own words.");
+await writeFile(join(stage.folder, "notes.md"), "Mind the gap.");
+const agent = "---\ndescription: Reads closely\ntools: Read\n---\nYou review.";
+await mkdir(join(stage.folder, ".claude", "agents"));
+await writeFile(join(stage.folder, ".claude", "agents", "second-reader.md"), agent);
+await mkdir(join(stage.root, "user", "agents"));
+await writeFile(join(stage.root, "user", "agents", "copyist.md"), agent);
+const running = await stage.open({
+  userFolders: [join(stage.root, "user")],
+  trustOf: async (folder) => ({ trusted: isTrusted, state: "untrusted", folder, since: null }),
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 beforeEach(() => {
@@ -52,7 +48,7 @@ async function type(session: Session, words: string) {
 }
 
 const lastBody = () => stage.rehearsal.requests.at(-1)!.body as { messages: { role: string; content: unknown }[] };
-/** What came to the model since its last answer. */
+/** Messages to the model since its last answer. */
 const asked = (): string => {
   const { messages } = lastBody();
   return JSON.stringify(messages.slice(messages.findLastIndex(({ role }) => role === "assistant") + 1));

@@ -4,10 +4,10 @@ import type {
   Conversation,
   ConversationOutput,
   ConversationSetup,
-  Credential,
   Decision,
   ProcessSlot,
 } from "@tandem/claude-code";
+import { secretOf } from "@tandem/claude-code/credential";
 import {
   LlmError,
   RequestError,
@@ -36,7 +36,7 @@ import { PROCESS_STARTS } from "../process/start-gate.ts";
 import type { Spare } from "../spares/spare.ts";
 import type { Spares } from "../spares/spares.ts";
 import { SystemMessages } from "./system-messages.ts";
-import { toldAnswers } from "./told-answers.ts";
+import { loggedAnswers } from "./logged-answers.ts";
 import { transcriptStore } from "../process/transcript-store.ts";
 import { modelEvent, turnOptions } from "../process/turn-options.ts";
 import type { PendingApprovals } from "../approvals/pending-approvals.ts";
@@ -61,7 +61,7 @@ interface HolderDependencies {
   spares: () => Pick<Spares, "take" | "want"> | undefined;
 }
 
-type StartedConversation = Pick<ConversationSetup, "id" | "resume" | "goOn">;
+type StartedConversation = Pick<ConversationSetup, "id" | "resume" | "continuation">;
 
 /** The Claude Code process of a session, while there is one. Output of former processes is ignored. */
 export class ConversationHolder {
@@ -82,7 +82,7 @@ export class ConversationHolder {
   #reserved: ProcessSlot | undefined;
   #slotRequest: AbortController | undefined;
   /** Model and effort as last logged. */
-  #told = "";
+  #announced = "";
   #runsFolderHooks = false;
 
   constructor(dependencies: HolderDependencies) {
@@ -100,13 +100,32 @@ export class ConversationHolder {
   }
 
   /**
-   * Resolves with a ready conversation: the running one, one resumed from its transcript, or a new one. With `goOn` it
+   * Resolves with a ready conversation: the running one, one resumed from its transcript, or a new one. With `continuation` it
    * continues the turn that a former process left.
    */
-  open(goOn?: ConversationSetup["goOn"]): Promise<Conversation> {
+  open(continuation?: ConversationSetup["continuation"]): Promise<Conversation> {
+    const isRunning = this.#opening !== undefined || this.current !== undefined;
+    const opened = this.#open(continuation);
+    const { spares, writer } = this.#dependencies;
+    if (!isRunning) opened.then(() => spares()?.want(writer.row, true)).catch(() => {});
+    return opened;
+  }
+
+  /** Resumes the conversation before there is a message, if a process may run now. */
+  async reopen(): Promise<void> {
+    const { settings, writer } = this.#dependencies;
+    if (this.current || this.#opening || this.#reserved || !writer.row.claudeSession) return;
+    const { processes } = settings;
+    const slot = processes?.slots.tryTake(`${processes.owner} spares`);
+    if (processes && !slot) return;
+    this.#reserved = slot;
+    await this.#open();
+  }
+
+  #open(continuation?: ConversationSetup["continuation"]): Promise<Conversation> {
     if (this.#opening) return this.#opening;
     if (this.current) return Promise.resolve(this.current);
-    this.#opening = this.#takeUp(goOn).finally(() => (this.#opening = undefined));
+    this.#opening = this.#startOrResume(continuation).finally(() => (this.#opening = undefined));
     return this.#opening;
   }
 
@@ -115,6 +134,12 @@ export class ConversationHolder {
    * `aborted` after `cancelReserve` or `close`.
    */
   async reserve(user: string, onWait?: (ahead: number) => void): Promise<void> {
+    // A process that is being reopened has a slot.
+    await this.#opening?.catch(() => {});
+    await this.#takeSlot(user, onWait);
+  }
+
+  async #takeSlot(user: string, onWait?: (ahead: number) => void): Promise<void> {
     const { processes } = this.#dependencies.settings;
     if (!processes || this.current || this.#reserved) return;
     const request = (this.#slotRequest = new AbortController());
@@ -194,27 +219,27 @@ export class ConversationHolder {
     const { settings, writer } = this.#dependencies;
     const options = turnOptions(writer.row, settings, message);
     await conversation.adjust(options);
-    const told = JSON.stringify([options.model, options.effort]);
+    const choice = JSON.stringify([options.model, options.effort]);
     const usual = JSON.stringify([writer.row.agent.model.id, writer.row.agent.model.effort?.type]);
-    const before = this.#told || usual;
-    this.#told = told;
-    return told === before ? [] : [modelEvent(options, await settings.models())];
+    const before = this.#announced || usual;
+    this.#announced = choice;
+    return choice === before ? [] : [modelEvent(options, await settings.models())];
   }
 
   /** A logged conversation may have no stored transcript: that shows only when it is resumed. */
-  async #takeUp(goOn: ConversationSetup["goOn"]): Promise<Conversation> {
+  async #startOrResume(continuation: ConversationSetup["continuation"]): Promise<Conversation> {
     // Wait for the former process to end: there must never be two.
     await this.#current?.close();
     const known = this.#dependencies.writer.row.claudeSession;
     // Empty after a rewind to the beginning.
     if (!known) return this.#start({ id: randomUUID(), resume: false });
     try {
-      if (!goOn) return await this.#start({ id: known, resume: true });
+      if (!continuation) return await this.#start({ id: known, resume: true });
       const { store, writer } = this.#dependencies;
-      const told = toldAnswers(await readOpenTurn(store.events, writer.row.id));
-      return await this.#start({ id: known, resume: true, goOn: { ...goOn, told } });
+      const logged = loggedAnswers(await readOpenTurn(store.events, writer.row.id));
+      return await this.#start({ id: known, resume: true, continuation: { ...continuation, logged } });
     } catch (error) {
-      if (!isNothingKept(error) || goOn) throw error;
+      if (!isNothingKept(error) || continuation) throw error;
       return this.#start({ id: randomUUID(), resume: false });
     }
   }
@@ -227,7 +252,6 @@ export class ConversationHolder {
     const ahead = spare && (await this.#launch({ id: spare.conversationId, resume: false }, spare));
     const opened = ahead ?? (await this.#launch(conversation));
     if (!opened) throw new RequestError("unavailable", "Claude Code was not started.");
-    spares?.want(writer.row, true);
     return opened;
   }
 
@@ -239,7 +263,7 @@ export class ConversationHolder {
     await using parts = new AsyncDisposableStack();
     if (spare) parts.use(spare);
     // A process that could not resume its transcript has given its slot back.
-    await this.reserve("");
+    await this.#takeSlot("");
     const slot = this.#reserved;
     this.#reserved = undefined;
     parts.defer(() => slot?.free());
@@ -270,6 +294,8 @@ export class ConversationHolder {
     const skills = parts.use(await openSessionSkills(row, { ...settings, store }));
     const setup = await conversationSetup(row, conversation, settings, { ...processSetup, skills }, added);
     if (spare && !((await isCurrent) && (await spare.fits(setup)))) return undefined;
+    // A late call runs as soon as its process starts.
+    if (setup.continuation) await this.#dependencies.prepared();
     using _ = spare ? undefined : await PROCESS_STARTS.enter();
     await this.#paused?.promise;
     if (closings !== this.#closings) throw new RequestError("unavailable", "The session was closed meanwhile.");
@@ -304,9 +330,9 @@ export class ConversationHolder {
     });
     this.#runsFolderHooks = Object.keys(setup.trusted?.hooks ?? {}).length > 0;
     if (this.#runsFolderHooks) await this.#dependencies.prepared();
-    const run = setup.goOn?.run && (await this.#startCall(setup.goOn.run, judge, processSetup));
+    const run = setup.continuation?.run && (await this.#startCall(setup.continuation.run, judge, processSetup));
     if (closings !== this.#closings) throw new RequestError("unavailable", "The session was closed meanwhile.");
-    if (setup.goOn && run) setup.goOn = { ...setup.goOn, run };
+    if (setup.continuation && run) setup.continuation = { ...setup.continuation, run };
     const bound = { ...host, ...this.#toolHooks(processSetup) };
     if (spare?.conversation.ended) return undefined;
     const opened = spare
@@ -348,18 +374,6 @@ export class ConversationHolder {
     const changedTo = await admitLateCall({ ...run, input }, judge, hooks);
     await onRun(run.eventId);
     return { ...run, ...(changedTo && { changedTo }) };
-  }
-}
-
-/** Repeated here, so that the claude-code package need not be loaded. */
-function secretOf(credential: Credential): string | undefined {
-  switch (credential.type) {
-    case "login":
-      return undefined;
-    case "api_key":
-      return credential.key;
-    case "oauth_token":
-      return credential.token;
   }
 }
 

@@ -49,8 +49,8 @@ export function createHost(session: {
       allowed.add(eventId);
       const changed = answer.tandem?.input;
       if (!changed) return { allow: true };
-      const told = `The user changed the input of this call before allowing it. It is made with ${JSON.stringify(changed)}`;
-      return { allow: true, input: changed, told };
+      const context = `The user changed the input of this call before allowing it. It is made with ${JSON.stringify(changed)}`;
+      return { allow: true, input: changed, context };
     },
     async starting({ eventId }) {
       if (allowed.delete(eventId)) await session.onRun(eventId);

@@ -11,15 +11,15 @@ const PAGE = 500;
  * gets a new one as a marked element before the next message or tool result.
  */
 export class SystemMessages {
-  #untold: SystemMessage[] = [];
+  #pending: SystemMessage[] = [];
 
   add(message: SystemMessage): void {
-    this.#untold.push(message);
+    this.#pending.push(message);
   }
 
   /** For the running process; each message once. */
   take(): TextBlock[] {
-    return this.#untold.splice(0).map((message) => ({
+    return this.#pending.splice(0).map((message) => ({
       type: "text",
       text: `<system-message id="${message.id}">\n${textOf(message)}\n</system-message>`,
     }));
@@ -27,7 +27,7 @@ export class SystemMessages {
 
   /** For the system prompt of a new process: all messages that no rewind removed. */
   async read(log: EventLog, session: SessionId): Promise<string[]> {
-    this.#untold = [];
+    this.#pending = [];
     const texts: string[] = [];
     const spans = await rewoundSpans(log, session);
     for (let after = 0, isLast = false; !isLast;) {

@@ -11,9 +11,10 @@ import {
   type DeploymentRun,
   type DeploymentRunId,
   type DeploymentUpdateParams,
+  isoNow,
+  type Clock,
 } from "@tandem/protocol";
 import type { Page, RecordChange } from "@tandem/storage";
-import { isoNow, type Clock } from "../host/clock.ts";
 import { mergeMetadata } from "../host/merge-metadata.ts";
 import type { AgentCatalogue } from "../resources/agents.ts";
 import { checkMetadata } from "../resources/session-draft.ts";

@@ -1,6 +1,5 @@
-import { newId, RequestError, type Announcement } from "@tandem/protocol";
+import { newId, RequestError, type Announcement, isoNow, type Clock } from "@tandem/protocol";
 import { haltText, type Halt } from "../budgets/kill-switch.ts";
-import { isoNow, type Clock } from "../host/clock.ts";
 import type { AgentCatalogue } from "../resources/agents.ts";
 import { untilWritten } from "../host/until-written.ts";
 import type { DeploymentRecords } from "./deployment-records.ts";

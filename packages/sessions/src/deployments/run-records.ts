@@ -1,5 +1,4 @@
-import { newId, type DeploymentRunId } from "@tandem/protocol";
-import { isoNow, type Clock } from "../host/clock.ts";
+import { newId, type DeploymentRunId, isoNow, type Clock } from "@tandem/protocol";
 import type { StartingRun, StoredDeployment, StoredRun } from "./stored-deployment.ts";
 
 /** A process that creates a session renews its claim three times within this. */
@@ -11,7 +10,7 @@ type Missed = NonNullable<FailedRun["missed"]>;
 const WHY_MISSED: Record<Missed["reason"], string> = {
   downtime: "No server was running at that time.",
   stopped: "Everything was stopped at that time.",
-  no_worker: "No worker with the environment's folder and labels was up.",
+  no_worker: "No running worker had the environment's folder and labels.",
 };
 
 export const missedError = (reason: Missed["reason"], why = WHY_MISSED[reason]): FailedRun["error"] => ({

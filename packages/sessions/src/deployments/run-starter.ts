@@ -4,9 +4,9 @@ import {
   type DeploymentRunError,
   type SessionCreateParams,
   type SessionId,
+  type Clock,
 } from "@tandem/protocol";
 import type { FileStore, SessionStore } from "@tandem/storage";
-import type { Clock } from "../host/clock.ts";
 import type { AgentCatalogue } from "../resources/agents.ts";
 import { untilWritten } from "../host/until-written.ts";
 import type { DeploymentRecords } from "./deployment-records.ts";

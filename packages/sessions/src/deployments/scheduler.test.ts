@@ -2,8 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cronTimes, newId, parseCron, RequestError } from "@tandem/protocol";
-import { openStore, type Store } from "@tandem/storage";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { openStore } from "@tandem/storage";
+import { afterAll, expect, test } from "vitest";
 import { DeploymentRecords } from "./deployment-records.ts";
 import { newRun } from "./run-records.ts";
 import type { StoredDeployment, StoredRun } from "./stored-deployment.ts";
@@ -13,12 +13,8 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-let root: string;
-let store: Store;
-beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), "tandem-scheduler-"));
-  store = await openStore(join(root, "tandem.db"));
-});
+const root = await mkdtemp(join(tmpdir(), "tandem-scheduler-"));
+const store = await openStore(join(root, "tandem.db"));
 afterAll(async () => {
   await store[Symbol.asyncDispose]();
   await rm(root, { recursive: true, force: true });
@@ -280,4 +276,4 @@ test(`${isSoak ? "months" : "days"} of schedules with killed processes: each due
     const { started, missed, kills } = await simulate(isSoak ? 31 : 2, seed);
     expect(Math.min(started, missed, kills)).toBeGreaterThan(10);
   }
-}, 600_000);
+});

@@ -1,4 +1,4 @@
-import type { Clock } from "../host/clock.ts";
+import type { Clock } from "@tandem/protocol";
 import type { Log } from "../host/host-settings.ts";
 import { Timer } from "../host/timer.ts";
 import type { DeploymentRecords } from "./deployment-records.ts";

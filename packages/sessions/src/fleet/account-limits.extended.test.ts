@@ -47,10 +47,10 @@ describe.skipIf(why)(`quotas are known to all on an account${why ? ` (${why})` :
     const reset = resetsAt.toISOString();
     expect(the(events, "session.error").error.tandem?.resets_at).toBe(reset);
     expect(asked(stage.rehearsal)).toHaveLength(1);
-    // Or it might take up what is for the other: any process on the store may.
+    // Otherwise it could take the session of the other: any process on the store may.
     await first.stop();
 
-    // What was asked before is forgotten with this.
+    // This also clears the recorded requests.
     stage.rehearsal.use((): Reply => text("Here I am."));
     const second = await open({ ...login, quota: { action: "wait", windows: 3 } }, "second");
     const session = await second.session();

@@ -1,7 +1,6 @@
-import { RequestError } from "@tandem/protocol";
+import { RequestError, isoNow, systemClock, type Clock } from "@tandem/protocol";
 import type { Records } from "@tandem/storage";
 import { z } from "zod";
-import { isoNow, systemClock, type Clock } from "../host/clock.ts";
 import { FLEET_SPACE } from "./fleet-space.ts";
 
 const KIND = "account_limit";

@@ -1,5 +1,14 @@
 import { hostname } from "node:os";
-import { RequestError, type AuditNote, type FleetQueue, type FleetStatus, type FleetWorker } from "@tandem/protocol";
+import {
+  RequestError,
+  type AuditNote,
+  type FleetQueue,
+  type FleetStatus,
+  type FleetWorker,
+  isoNow,
+  systemClock,
+  type Clock,
+} from "@tandem/protocol";
 import { isJobPlace, type QueueDepth, type RunQueue } from "@tandem/queue";
 import type { Records, Store, WorkerRow } from "@tandem/storage";
 import type { AccountLimits } from "./account-limits.ts";
@@ -7,7 +16,6 @@ import { DrainRequests } from "./drain-requests.ts";
 import type { Fleet } from "./fleet.ts";
 import { ANYWHERE, fits, takesWork } from "./place.ts";
 import { readThroughput, type Throughput } from "./throughput.ts";
-import { isoNow, systemClock, type Clock } from "../host/clock.ts";
 
 interface FleetDependencies {
   store: Store;
@@ -155,7 +163,9 @@ export function createFleet({
 
     async requeue(key, by = "unknown") {
       if (!(await letters?.requeue(key))) {
-        throw new RequestError("not_found", `No run of ${key} was given up.`, { fix: "See `tandem fleet dead`." });
+        throw new RequestError("not_found", `No run of ${key} has failed its last attempt.`, {
+          fix: "See `tandem fleet dead`.",
+        });
       }
       await note({ kind: "fleet.requeued", actor: by, details: { key } });
     },
@@ -177,7 +187,7 @@ export function createFleet({
       }
       await drainRequests.ask(row.id, by);
       await note({ kind: "fleet.drained", actor: by, details: { worker: row.id, name: row.holder } });
-      return view({ ...row, draining: true }, (await readThroughput(records)).of);
+      return view({ ...row, draining: true }, (await readThroughput(records, clock.now())).of);
     },
   };
 }

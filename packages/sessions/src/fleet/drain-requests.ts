@@ -1,7 +1,7 @@
+import { isoNow, systemClock, type Clock } from "@tandem/protocol";
 import type { Records } from "@tandem/storage";
 import { z } from "zod";
 import { FLEET_SPACE } from "./fleet-space.ts";
-import { isoNow, systemClock, type Clock } from "../host/clock.ts";
 
 const KIND = "drain";
 const drainRequest = z.object({ by: z.string(), at: z.string() });

@@ -1,11 +1,11 @@
-import type { SessionId } from "@tandem/protocol";
+import { type SessionId, systemClock, type Clock } from "@tandem/protocol";
 import type { Run, RunQueue, Working } from "@tandem/queue";
 import type { Store, WorkerRow } from "@tandem/storage";
 import { SerialQueue } from "../host/serial-queue.ts";
 import { DrainRequests } from "./drain-requests.ts";
 import { ANYWHERE, fits } from "./place.ts";
+import type { PeerWorkers } from "./peer-workers.ts";
 import type { SessionRuns } from "./session-runs.ts";
-import { systemClock, type Clock } from "../host/clock.ts";
 import type { SharedClock } from "../host/shared-clock.ts";
 
 const BEAT_MS = 2_000;
@@ -30,6 +30,8 @@ interface FleetMemberOptions {
   clock?: Clock;
   /** The clock of the engines, which follows the database's. */
   sharedClock?: Pick<SharedClock, "follow">;
+  /** Read again and again, because they are needed when there is no database. */
+  peers?: Pick<PeerWorkers, "refresh">;
 }
 
 /**
@@ -45,9 +47,10 @@ export class FleetMember {
   readonly #clock: Clock;
   #working: Working | undefined;
   #stopBeating: () => void = () => undefined;
-  #beating: Promise<void> = Promise.resolve();
+  #beating: Promise<void> | undefined;
+  #looking: Promise<void> | undefined;
   #isDraining = false;
-  #isWishTold = false;
+  #isDrainRequested = false;
   #problem: string | undefined;
 
   constructor(parts: FleetMemberOptions) {
@@ -62,6 +65,7 @@ export class FleetMember {
     const { row, queue, store } = this.#parts;
     await this.#checkSelf();
     await store.workers.beat(this.#row);
+    await this.#parts.peers?.refresh();
     if (row.role !== "server") {
       this.#working = queue.work(
         [...this.#places],
@@ -70,7 +74,11 @@ export class FleetMember {
         { tenants: row.tenants },
       );
     }
-    this.#stopBeating = this.#clock.every(BEAT_MS, () => void (this.#beating = this.#beat()));
+    // On a slow link, both take longer than the interval: several at once would use up the connections to the database.
+    this.#stopBeating = this.#clock.every(BEAT_MS, () => {
+      this.#beating ??= this.#beat().finally(() => (this.#beating = undefined));
+      this.#looking ??= this.#look().finally(() => (this.#looking = undefined));
+    });
   }
 
   /** Stops taking work and updates its row. */
@@ -84,7 +92,7 @@ export class FleetMember {
   async stop(deadlineMs: number): Promise<void> {
     this.#stopBeating();
     await this.#working?.stop(deadlineMs);
-    await this.#beating;
+    await Promise.all([this.#beating, this.#looking]);
     const { id } = this.#parts.row;
     try {
       await this.#parts.store.workers.remove(id);
@@ -137,21 +145,34 @@ export class FleetMember {
   }
 
   async #beat(): Promise<void> {
-    const { store, row, log, onDrainRequest, sharedClock } = this.#parts;
+    const { store, log } = this.#parts;
     try {
-      await sharedClock?.follow(() => store.workers.time());
       await this.#checkSelf();
       await store.workers.beat(this.#row);
-      if (row.role === "server" || this.#isDraining) return;
-      await this.#serveMore();
-      await this.#serial.run(() => this.#makeRoom(0));
-      this.#working?.look();
-      if (this.#isWishTold || !(await this.#drainRequests.of(row.id))) return;
-      this.#isWishTold = true;
+    } catch (error) {
+      log.warn({ error: String(error) }, "this process could not write its heartbeat");
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { store, row, log, onDrainRequest, sharedClock, peers } = this.#parts;
+    try {
+      await sharedClock?.follow(() => store.workers.time());
+      await peers?.refresh();
+      if (this.#isDraining) return;
+      if (row.role !== "server") await this.#takeMore();
+      if (this.#isDrainRequested || !(await this.#drainRequests.of(row.id))) return;
+      this.#isDrainRequested = true;
       onDrainRequest?.();
     } catch (error) {
-      log.warn({ error: String(error) }, "this process could not say that it lives");
+      log.warn({ error: String(error) }, "this process could not look for work");
     }
+  }
+
+  async #takeMore(): Promise<void> {
+    await this.#serveMore();
+    await this.#serial.run(() => this.#makeRoom(0));
+    this.#working?.look();
   }
 
   async #checkSelf(): Promise<void> {

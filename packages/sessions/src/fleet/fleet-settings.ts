@@ -1,5 +1,7 @@
 import type { RunQueue } from "@tandem/queue";
 import type { Records, WorkerRow } from "@tandem/storage";
+import type { PeerWorkers } from "./peer-workers.ts";
+import type { RecentOutage } from "./recent-outage.ts";
 
 /** An engine's settings as part of a fleet. */
 export interface FleetSettings {
@@ -13,6 +15,9 @@ export interface FleetSettings {
   worker: Pick<WorkerRow, "id" | "machine" | "labels" | "tenants">;
   /** The limit of held sessions in all engines of the process: see `FleetWorker`. */
   maxSessions: number;
+  peers: Pick<PeerWorkers, "contested">;
+  /** When this process last had no database. */
+  outage: RecentOutage;
 }
 
 export interface FleetMembership {

@@ -62,7 +62,10 @@ export class OwnLimits {
     try {
       await this.#limits.learn(await this.#name(), limit, this.#settings.holder);
     } catch (error) {
-      this.#settings.log.warn({ error: String(error) }, "a limit of the account could not be told to others");
+      this.#settings.log.warn(
+        { error: String(error) },
+        "a limit of the account could not be shared with other processes",
+      );
     }
   }
 

@@ -1,18 +1,24 @@
 import { execFileSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { systemClock, type SessionId } from "@tandem/protocol";
 import { createEmbeddedQueue } from "@tandem/queue";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { setEngineStage, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import { afterAll, expect, test } from "vitest";
+import { setEngineStage } from "../testing/engine-stage.ts";
+import { RecentOutage } from "./recent-outage.ts";
 
-let stage: EngineStage;
-let engine: RunningEngine;
-beforeAll(async () => {
-  stage = await setEngineStage();
-  const worker = { id: "wrk_1" as never, machine: "alpha", labels: { volume: "data" }, tenants: null };
-  const fleet = { queue: createEmbeddedQueue(), role: "worker" as const, tenant: "default", worker, maxSessions: 5 };
-  engine = await stage.open({ fleet });
-});
+const stage = await setEngineStage();
+const worker = { id: "wrk_1" as never, machine: "alpha", labels: { volume: "data" }, tenants: null };
+const fleet = {
+  queue: createEmbeddedQueue(),
+  role: "worker" as const,
+  tenant: "default",
+  worker,
+  maxSessions: 5,
+  peers: { contested: async () => new Set<SessionId>() },
+  outage: new RecentOutage(systemClock),
+};
+const engine = await stage.open({ fleet });
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const environment = async (metadata: Record<string, string>): Promise<string> =>

@@ -1,33 +1,21 @@
 import { existsSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { newId, type LoggedEvent } from "@tandem/protocol";
-import { createEmbeddedQueue, type RunQueue } from "@tandem/queue";
+import { newId, systemClock, type LoggedEvent, type SessionId } from "@tandem/protocol";
+import { createEmbeddedQueue } from "@tandem/queue";
 import { always, slowly, text, toolUse } from "@tandem/rehearsal";
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import type { EngineSettings } from "../engine-settings.ts";
-import {
-  ALLOW_ALL,
-  textsOf,
-  isIdle,
-  setEngineStage,
-  typesOf,
-  type EngineStage,
-  type RunningEngine,
-} from "../testing/engine-stage.ts";
+import { ALLOW_ALL, textsOf, isIdle, setEngineStage, typesOf, type RunningEngine } from "../testing/engine-stage.ts";
 import { judgeSession } from "../testing/judge-session.ts";
 import { FleetMember } from "./fleet-member.ts";
 import type { FleetSettings } from "./fleet-settings.ts";
+import { RecentOutage } from "./recent-outage.ts";
 
-let stage: EngineStage;
-let queue: RunQueue;
-let server: Member;
 const parts = new AsyncDisposableStack();
-beforeAll(async () => {
-  stage = parts.use(await setEngineStage());
-  queue = parts.use(createEmbeddedQueue({ attempts: 2, pauseSeconds: 1 }));
-  server = await enter("server");
-});
+const stage = parts.use(await setEngineStage());
+const queue = parts.use(createEmbeddedQueue({ attempts: 2, pauseSeconds: 1 }));
+const server = await enter("server");
 afterAll(() => parts.disposeAsync());
 beforeEach(() => stage.rehearsal.use([always(text("Yes."))]));
 
@@ -45,7 +33,9 @@ async function enter(
   const id = newId("worker");
   const holder = `${role} ${id}`;
   const worker = { id, machine, labels, tenants: null };
-  const fleet = { queue, role, tenant: "default", worker, maxSessions };
+  const peers = { contested: async () => new Set<SessionId>() };
+  const outage = new RecentOutage(systemClock);
+  const fleet = { queue, role, tenant: "default", worker, maxSessions, peers, outage };
   const opened = await stage.open({ fleet, holder, recovery: "resume", home: join(stage.root, id), ...overrides });
   const { runs } = opened.engine;
   const member = new FleetMember({
@@ -212,15 +202,14 @@ test("a worker that cannot renew its lease suspends its process before the lease
   await server.say(session, "Wait.");
   await server.until(session, isType("agent.tool_use"));
   const [pid] = await stage.processes();
-  const away = () => Promise.reject(new Error("the database is away"));
-  cut.store.leases.renew = away;
+  // Only renewals fail here: with a whole database away, it could not take the session again.
+  await cut.member.drain();
+  cut.store.leases.renew = () => Promise.reject(new Error("the database is away"));
   const { expiresAt } = (await server.store.leases.holder(session.id as never))!;
   await expect.poll(() => readFileSync(`/proc/${pid}/stat`, "utf8"), { interval: 20 }).toMatch(/\) T /);
   expect(Date.now()).toBeLessThan(Date.parse(expiresAt));
   expect(await holderOf(server, session)).toBe(cut.holder);
   await expect.poll(() => existsSync(`/proc/${pid}`)).toBe(false);
-  // It cannot take the session again without the database.
-  await cut.member.drain();
   const staying = await enterWorker();
   const events = await server.until(session, isIdle);
   expect(typesOf(events)).toContain("tandem.recovered");

@@ -1,7 +1,6 @@
-import type { LoggedEvent } from "@tandem/protocol";
+import { type LoggedEvent, systemClock, type Clock } from "@tandem/protocol";
 import type { EventLog, Records } from "@tandem/storage";
 import { z } from "zod";
-import { systemClock, type Clock } from "../host/clock.ts";
 import { FLEET_SPACE } from "./fleet-space.ts";
 
 const KIND = "throughput";
@@ -30,7 +29,7 @@ export class TurnCounter {
   readonly #clock: Clock;
   #stopTelling: (() => void) | undefined;
   #stopListening: (() => void) | undefined;
-  #isTold = true;
+  #isWritten = true;
 
   constructor(records: Records, { name, tenant }: { name: string; tenant: string }, clock: Clock = systemClock) {
     this.#records = records;
@@ -41,13 +40,13 @@ export class TurnCounter {
 
   start(events: Pick<EventLog, "onAppend">): void {
     this.#stopListening = events.onAppend((_session, batch) => this.#note(batch));
-    this.#stopTelling = this.#clock.every(TELL_EVERY_MS, () => void this.#tell());
+    this.#stopTelling = this.#clock.every(TELL_EVERY_MS, () => void this.#write());
   }
 
   async stop(): Promise<void> {
     this.#stopListening?.();
     this.#stopTelling?.();
-    await this.#tell();
+    await this.#write();
   }
 
   #note(batch: readonly LoggedEvent[]): void {
@@ -56,19 +55,19 @@ export class TurnCounter {
       const minute = minuteOf(this.#clock.now());
       this.#counts.set(minute, (this.#counts.get(minute) ?? 0) + 1);
       for (const old of this.#counts.keys()) if (old <= minute - MINUTES) this.#counts.delete(old);
-      this.#isTold = false;
+      this.#isWritten = false;
     }
   }
 
-  async #tell(): Promise<void> {
-    if (this.#isTold) return;
-    this.#isTold = true;
+  async #write(): Promise<void> {
+    if (this.#isWritten) return;
+    this.#isWritten = true;
     const value = { name: this.#name, turns: [...this.#counts] };
     try {
       await this.#records.write(FLEET_SPACE, [{ type: "put", kind: KIND, key: this.#key, value }]);
     } catch {
       // The database is unreachable: the next update retries.
-      this.#isTold = false;
+      this.#isWritten = false;
     }
   }
 }
@@ -81,7 +80,7 @@ export interface Throughput {
 /** The counts of all processes, and of each by name. */
 export async function readThroughput(
   records: Records,
-  now = Date.now(),
+  now: number,
 ): Promise<{ all: Throughput; of: (name: string) => Throughput }> {
   const found = await records.list(FLEET_SPACE, KIND, { limit: LISTED });
   const old = found.filter(({ updatedAt }) => Date.parse(updatedAt) + KEPT_MS <= now);
@@ -90,15 +89,15 @@ export async function readThroughput(
     const forget = old.map(({ key }) => ({ type: "delete" as const, kind: KIND, key }));
     await records.write(FLEET_SPACE, forget).catch(() => undefined);
   }
-  const told = found.map(({ value }) => stored.parse(value));
+  const values = found.map(({ value }) => stored.parse(value));
   const sum = (counts: readonly [number, number][]): Counts => {
     const total: Counts = new Map();
     for (const [minute, turns] of counts) total.set(minute, (total.get(minute) ?? 0) + turns);
     return total;
   };
-  const byName = Map.groupBy(told, ({ name }) => name);
+  const byName = Map.groupBy(values, ({ name }) => name);
   return {
-    all: rate(sum(told.flatMap(({ turns }) => turns)), now),
+    all: rate(sum(values.flatMap(({ turns }) => turns)), now),
     of: (name) => rate(sum((byName.get(name) ?? []).flatMap(({ turns }) => turns)), now),
   };
 }

@@ -1,7 +1,6 @@
-import { RequestError, type SessionEventBody, type SessionId } from "@tandem/protocol";
+import { RequestError, type SessionEventBody, type SessionId, type Clock } from "@tandem/protocol";
 import type { DeadRun } from "@tandem/queue";
 import type { Store, WorkerRow } from "@tandem/storage";
-import type { Clock } from "../host/clock.ts";
 import type { FleetSettings } from "./fleet-settings.ts";
 import { ANYWHERE, describePlace, isMachine, fits, takesWork } from "./place.ts";
 
@@ -31,8 +30,8 @@ export class WorkerCall {
   readonly #speak: Speak;
   /** By the monotonic clock. */
   readonly #sent = new Map<SessionId, number>();
-  /** Dead letters and missing workers that were already logged. */
-  readonly #told = new Set<string>();
+  /** Dead letters and missing workers that were already logged: `SESSION …`. */
+  readonly #logged = new Set<string>();
 
   constructor(store: Store, fleet: FleetSettings, clock: Clock, speak: Speak) {
     this.#store = store;
@@ -61,7 +60,10 @@ export class WorkerCall {
     const wanted = await this.#store.leases.waitingForWorker();
     const sentBefore = this.#clock.monotonic() - SENT_MS;
     for (const [session, at] of this.#sent) if (at < sentBefore) this.#sent.delete(session);
-    if (wanted.length === 0) return this.#told.clear();
+    const waiting = new Set<string>(wanted.map(({ session }) => session));
+    // A session that waits again later is logged again.
+    for (const name of this.#logged) if (!waiting.has(name.split(" ", 1)[0]!)) this.#logged.delete(name);
+    if (wanted.length === 0) return;
     const [dead, workers] = await Promise.all([this.#fleet.queue.dead(), this.#store.workers.list()]);
     const letters = new Map(dead.map((letter) => [letter.run.key, letter]));
     const ready = workers.filter((worker) => worker.alive && takesWork(worker));
@@ -92,19 +94,19 @@ export class WorkerCall {
   /** A run that failed every attempt is not retried, and its session logs it. */
   async #bury(session: SessionId, { error, attempts, at }: DeadRun): Promise<void> {
     const name = `${session} ${at}`;
-    if (this.#told.has(name)) return;
-    this.#told.add(name);
+    if (this.#logged.has(name)) return;
+    this.#logged.add(name);
     const recent = await this.#store.events.read(session, { order: "desc", limit: RECENT });
     if (recent.some(({ event }) => event.type === "session.error" && (event.processed_at ?? "") >= at)) return;
     const words = `No worker could resume the session after ${attempts} attempts. Last error: ${error}`;
-    const fix = `Look at its workers' logs; then send a message, or run \`tandem fleet requeue ${session}\`.`;
+    const fix = `Read its workers' logs; then send a message, or run \`tandem fleet requeue ${session}\`.`;
     await this.#speak(session, (actor) => actor.giveUp(new RequestError("unavailable", words, { fix })));
   }
 
   async #sayCrowded(session: SessionId, since: string, workers: number): Promise<void> {
     const name = `${session} ${since}`;
-    if (this.#told.has(name)) return;
-    this.#told.add(name);
+    if (this.#logged.has(name)) return;
+    this.#logged.add(name);
     const text =
       workers === 1
         ? "The matching worker is at its session limit. The turn waits until a session ends."
@@ -120,8 +122,8 @@ export class WorkerCall {
 
   async #sayUnplaced(session: SessionId, place: string, unable: readonly WorkerRow[]): Promise<void> {
     const name = `${session} ${place}`;
-    if (this.#told.has(name)) return;
-    this.#told.add(name);
+    if (this.#logged.has(name)) return;
+    this.#logged.add(name);
     const needs = `${describePlace(place)}${problemsOf(unable)}`;
     const event = { type: "tandem.unplaced" as const, place, needs, fix: fixFor(place, unable.length > 0) };
     await this.#speak(session, async (actor) => {

@@ -3,8 +3,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { HookConfig, LoggedEvent } from "@tandem/protocol";
 import { text, toolUse } from "@tandem/rehearsal";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import { afterAll, expect, test } from "vitest";
+import { setEngineStage, the, typesOf } from "../testing/engine-stage.ts";
 
 const ALLOW = { permission_policy: { type: "always_allow" as const } };
 const AGENT = { tools: [{ type: "agent_toolset_20260401" as const, default_config: ALLOW }] };
@@ -17,26 +17,22 @@ const hook = (on: HookConfig["on"], script: string): HookConfig => ({
 });
 const say = (answer: object): string => `echo '${JSON.stringify(answer)}'`;
 
-let stage: EngineStage;
-let running: RunningEngine;
-beforeAll(async () => {
-  stage = await setEngineStage();
-  const beforeTool = `case "$(cat)" in
+const stage = await setEngineStage();
+const beforeTool = `case "$(cat)" in
     *friday*) ${say({ decision: "block", message: "Not on a Friday." })} ;;
     *broken*) exit 1 ;;
     *original*) ${say({ input: { command: "touch changed.txt" } })} ;;
   esac`;
-  const afterTool = `cat > '${join(stage.root, "asked.json")}'; ${say({ context: "Run the tests." })}`;
-  const block = say({ decision: "block", message: "No secrets." });
-  const prompt = `if grep -q secret; then ${block}; else ${say({ context: "The branch is main." })}; fi`;
-  running = await stage.open({
-    hooks: [
-      hook("sessionStart", say({ context: "Welcome." })),
-      hook("prompt", prompt),
-      hook("beforeTool", beforeTool),
-      hook("afterTool", afterTool),
-    ],
-  });
+const afterTool = `cat > '${join(stage.root, "asked.json")}'; ${say({ context: "Run the tests." })}`;
+const block = say({ decision: "block", message: "No secrets." });
+const prompt = `if grep -q secret; then ${block}; else ${say({ context: "The branch is main." })}; fi`;
+const running = await stage.open({
+  hooks: [
+    hook("sessionStart", say({ context: "Welcome." })),
+    hook("prompt", prompt),
+    hook("beforeTool", beforeTool),
+    hook("afterTool", afterTool),
+  ],
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 

@@ -48,7 +48,7 @@ export async function checkPinned({ files = [] }: PinnedHook): Promise<void> {
     throw new Error(
       sha256 === null
         ? `${path} was not there when Tandem started`
-        : `${path} has changed since Tandem started; look at it, and start Tandem again if that was meant`,
+        : `${path} has changed since Tandem started; review it, and restart Tandem if the change was intended`,
     );
   }
 }

@@ -25,6 +25,24 @@ test("work beside the start of a turn holds up neither the prompt nor other hook
   expect(log).toEqual(["before", "prepared", "tools may run", "after"]);
 });
 
+test("that work begins once: with the model's answer, or before it if something waits for it", async () => {
+  let begun = 0;
+  const count = async () => {
+    begun += 1;
+    return [];
+  };
+  const hooks = new TurnHooks([{ prepare: count }]);
+  await hooks.before(TURN, async () => undefined);
+  expect(begun).toBe(0);
+  hooks.prepare();
+  await hooks.prepared();
+  expect(begun).toBe(1);
+  await hooks.before(TURN, async () => undefined);
+  await hooks.prepared();
+  hooks.prepare();
+  expect(begun).toBe(2);
+});
+
 test("a log that cannot be written does not keep a turn from ending", async () => {
   const hooks = new TurnHooks([{ prepare: async () => [notice("prepared")], after: async () => [notice("after")] }]);
   await hooks.before(TURN, () => Promise.reject(new Error("The session was lost.")));

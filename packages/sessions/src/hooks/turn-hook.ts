@@ -20,8 +20,8 @@ export interface TurnHook {
   /** Called before the first model request. The returned events precede those of the turn. */
   before?(turn: TurnStart): Promise<readonly SessionEventBody[]>;
   /**
-   * Runs beside the start of the turn, once every `before` has passed. Its events are logged when it is done. No tool with side
-   * effects runs earlier, and the turn does not end earlier. Must not reject.
+   * Runs while the model answers, once every `before` has passed; earlier only if something waits for it. Its events are logged
+   * when it is done. No tool with side effects runs earlier, and the turn does not end earlier. Must not reject.
    */
   prepare?(turn: TurnStart): Promise<readonly SessionEventBody[]>;
   /** Content added to the message of the turn. Called after `before`. */
@@ -85,6 +85,8 @@ export function waitingHook(hook: TurnHook, database: DatabaseWait): TurnHook {
 export class TurnHooks {
   readonly #all: readonly TurnHook[];
   #prepared: Promise<void> = Promise.resolve();
+  /** Starts the preparation of the turn, once. */
+  #begin: (() => void) | undefined;
 
   constructor(all: readonly TurnHook[]) {
     this.#all = all;
@@ -123,15 +125,24 @@ export class TurnHooks {
       const said = await hook.before?.(turn);
       if (said?.length) await write(said);
     }
-    // A session that cannot be written is reported as lost elsewhere.
-    this.#prepared = Promise.all([this.#prepared, this.#prepare(turn, write)]).then(
-      () => undefined,
-      () => undefined,
-    );
+    this.#begin = () => {
+      // A session that cannot be written is reported as lost elsewhere.
+      this.#prepared = Promise.all([this.#prepared, this.#prepare(turn, write)]).then(
+        () => undefined,
+        () => undefined,
+      );
+    };
+  }
+
+  /** Starts the work that no tool may precede, unless it has started: it would compete with the start of Claude Code. */
+  prepare(): void {
+    this.#begin?.();
+    this.#begin = undefined;
   }
 
   /** Resolves when the work that began with the turn is done and its events are durable. Never rejects. */
   prepared(): Promise<void> {
+    this.prepare();
     return this.#prepared;
   }
 
@@ -156,7 +167,7 @@ export class TurnHooks {
   }
 
   async after(turn: TurnStart, end: TurnEnd): Promise<SessionEventBody[]> {
-    await this.#prepared;
+    await this.prepared();
     const said: SessionEventBody[] = [];
     for (const hook of this.#all) {
       try {

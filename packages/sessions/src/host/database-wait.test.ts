@@ -1,6 +1,5 @@
-import { RequestError } from "@tandem/protocol";
+import { RequestError, systemClock } from "@tandem/protocol";
 import { expect, test } from "vitest";
-import { systemClock } from "./clock.ts";
 import { DatabaseWait } from "./database-wait.ts";
 
 const away = () => new RequestError("unavailable", "The database cannot be used: the disk is full.");

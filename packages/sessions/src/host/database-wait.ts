@@ -1,5 +1,5 @@
-import { RequestError } from "@tandem/protocol";
-import { sleep, type Clock } from "./clock.ts";
+import { RequestError, sleep, type Clock } from "@tandem/protocol";
+import { BUSY } from "@tandem/storage";
 
 const FIRST_RETRY_MS = 50;
 const SLOWEST_RETRY_MS = 1_000;
@@ -41,4 +41,8 @@ export class DatabaseWait {
   }
 }
 
-export const isUnavailable = (error: unknown): boolean => error instanceof RequestError && error.code === "unavailable";
+const isUnavailable = (error: unknown): boolean => error instanceof RequestError && error.code === "unavailable";
+
+/** Whether the database did not answer, or cannot write. One that was only busy with another process's write works. */
+export const isDatabaseAway = (error: unknown): boolean =>
+  isUnavailable(error) && (error as RequestError).detail !== BUSY;

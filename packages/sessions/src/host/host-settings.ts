@@ -1,4 +1,4 @@
-import type { Clock } from "./clock.ts";
+import type { Clock } from "@tandem/protocol";
 
 /** Receives warnings about background work that belongs to no request. */
 export interface Log {

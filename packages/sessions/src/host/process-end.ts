@@ -1,5 +1,5 @@
+import { systemClock } from "@tandem/protocol";
 import type { OwnedProcess } from "@tandem/claude-code";
-import { systemClock } from "./clock.ts";
 
 /** Output can still arrive after a process has exited. */
 const LAST_WORDS_MS = 500;

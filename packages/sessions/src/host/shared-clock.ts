@@ -1,7 +1,5 @@
-import { systemClock, type Clock } from "./clock.ts";
+import { systemClock, type Clock } from "@tandem/protocol";
 
-/** An answer that took longer says too little about the time. */
-const LONGEST_MS = 2_000;
 /** A smaller difference is noise. */
 const NOISE_MS = 20;
 
@@ -13,6 +11,8 @@ export class SharedClock implements Clock {
   readonly #base: Clock;
   /** Added to monotonic time: a step of this machine's clock changes nothing. */
   #offset: number;
+  /** Of the best answer so far. This machine's clock alone says nothing about the database's. */
+  #uncertainty = Infinity;
 
   constructor(base: Clock = systemClock) {
     this.#base = base;
@@ -40,9 +40,13 @@ export class SharedClock implements Clock {
     const sentAt = this.#base.monotonic();
     const time = await readTime();
     const tookMs = this.#base.monotonic() - sentAt;
-    if (tookMs > LONGEST_MS) return;
-    const offset = time - (sentAt + tookMs / 2);
+    const uncertainty = NOISE_MS + tookMs / 2;
+    const difference = time - (sentAt + tookMs / 2) - this.#offset;
+    const isBest = uncertainty <= this.#uncertainty;
+    this.#uncertainty = Math.min(this.#uncertainty, uncertainty);
     // Within the uncertainty: a correction could only make times go back.
-    if (Math.abs(offset - this.#offset) > NOISE_MS + tookMs / 2) this.#offset = offset;
+    if (Math.abs(difference) <= uncertainty) return;
+    // A slow answer must not replace a good offset by a guess: it only corrects what is certain.
+    this.#offset += isBest ? difference : difference - Math.sign(difference) * uncertainty;
   }
 }

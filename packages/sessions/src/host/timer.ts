@@ -1,4 +1,4 @@
-import type { Clock } from "./clock.ts";
+import type { Clock } from "@tandem/protocol";
 
 /** One pending callback. Setting it again replaces the previous one. */
 export class Timer {

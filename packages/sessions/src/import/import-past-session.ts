@@ -63,7 +63,7 @@ async function addTo(store: Store, row: SessionRow, read: ReadPast, holder: stri
   const added = paidElsewhere(read.events).filter(({ event }) => !known.ids.has(event.id));
   if (added.length === 0) return { id, outcome: "there", events: 0, unreadable: read.unreadable };
   if (known.messages.some((message) => !ids.has(message))) {
-    throw new RequestError("conflict", `The session ${id} has been gone on with here, and in Claude Code too.`, {
+    throw new RequestError("conflict", `The session ${id} has been continued both here and in Claude Code.`, {
       fix: "Import it once more as another session: --as-new.",
     });
   }
@@ -75,7 +75,7 @@ async function addTo(store: Store, row: SessionRow, read: ReadPast, holder: stri
     });
   }
   try {
-    const events = [...headOf(read, row.folder), ...goesOn(known, added)];
+    const events = [...headOf(read, row.folder), ...continuationEvents(known, added)];
     await write(store, lease, row, read, events);
     return { id, outcome: "more", events: events.length, unreadable: read.unreadable };
   } finally {
@@ -122,7 +122,7 @@ async function knownOf(store: Store, id: SessionId): Promise<Known> {
 }
 
 /** A turn that was open at the last import was closed here: reopen it, and do not close calls twice. */
-function goesOn({ closed }: Known, added: readonly PlacedEvent[]): PlacedEvent[] {
+function continuationEvents({ closed }: Known, added: readonly PlacedEvent[]): PlacedEvent[] {
   const once = added.map((each): PlacedEvent => {
     const call = callOf(each.event);
     if (call === undefined || !closed.has(call)) return each;

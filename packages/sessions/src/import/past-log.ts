@@ -1,5 +1,13 @@
 import { EventIds, type PastOutput, type TurnEnd } from "@tandem/claude-code";
-import type { EventId, SessionEvent, SessionEventBody, ThreadId } from "@tandem/protocol";
+import {
+  type EventId,
+  type SessionEvent,
+  type SessionEventBody,
+  type ThreadId,
+  isoNow,
+  systemClock,
+  type Clock,
+} from "@tandem/protocol";
 import { stopReason } from "../turn/turn-end.ts";
 import { UsageLedger } from "../log/usage-ledger.ts";
 
@@ -20,10 +28,13 @@ export class PastLog {
   #anchor = "";
   #runsSince: string | undefined;
 
-  constructor(conversation: string, primaryThread: ThreadId, now: () => string = () => new Date().toISOString()) {
-    this.ledger = new UsageLedger(primaryThread, { note: undefined, now: () => Date.parse(this.#last ?? now()) });
+  constructor(conversation: string, primaryThread: ThreadId, clock: Clock = systemClock) {
+    this.ledger = new UsageLedger(primaryThread, {
+      note: undefined,
+      now: () => (this.#last === undefined ? clock.now() : Date.parse(this.#last)),
+    });
     this.#ids = new EventIds(conversation);
-    this.#now = now;
+    this.#now = () => isoNow(clock);
   }
 
   /** The time of the last event. */

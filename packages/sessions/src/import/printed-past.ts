@@ -35,7 +35,7 @@ export class PrintedPast {
 
   async store(store: Store, settings: ImportTarget): Promise<SessionId> {
     const events = this.#events;
-    if (!events) throw new Error("What was not kept cannot be stored.");
+    if (!events) throw new Error("Parts that were not kept cannot be stored.");
     const init = events.map(({ event }) => event).find((event) => event.type === "tandem.init");
     const message = events.map(({ event }) => event).find((event) => event.type === "user.message");
     const answer = events.map(({ event }) => event).find((event) => event.type === "agent.message");

@@ -9,6 +9,9 @@ import {
   type SessionEventBody,
   type SessionId,
   type ThreadId,
+  isoNow,
+  systemClock,
+  type Clock,
 } from "@tandem/protocol";
 import type { SessionRow, Store, ThreadRow, TranscriptLine } from "@tandem/storage";
 import { messageUuid } from "../turn/lost-messages.ts";
@@ -42,6 +45,7 @@ export interface ImportTarget {
   agent: Agent;
   /** The folder and environment to continue in; undefined if the original folder is unknown. */
   place: (folder: string | undefined) => Promise<{ folder: string; environmentId: string }>;
+  clock?: Clock;
 }
 
 /**
@@ -51,11 +55,11 @@ export async function restorePast(
   store: Store,
   id: SessionId,
   read: ReadPast,
-  { agent, place }: ImportTarget,
+  { agent, place, clock = systemClock }: ImportTarget,
 ): Promise<number> {
   const { facts, primaryThread, transcripts } = read;
   const { folder, environmentId } = await place(facts.folder);
-  const createdAt = facts.begunAt ?? new Date().toISOString();
+  const createdAt = facts.begunAt ?? isoNow(clock);
   const claudeSession = messageUuid(primaryThread);
   const origin = [read.from, read.claudeSession].filter(Boolean).join(":");
   const row: SessionRow = {
@@ -78,7 +82,7 @@ export async function restorePast(
     updatedAt: facts.lastAt ?? createdAt,
     archivedAt: null,
   };
-  const events = [...headOf(read, folder), ...paidElsewhere(read.events)];
+  const events = [...headOf(read, folder, clock), ...paidElsewhere(read.events)];
   const primary: ThreadRow = {
     id: primaryThread,
     session: id,
@@ -105,28 +109,31 @@ export const paidElsewhere = (events: readonly PlacedEvent[]): PlacedEvent[] =>
   events.filter(({ event }) => event.type !== "session.usage");
 
 /** The events before the imported ones: their origin, and where the session continues. */
-export function headOf(read: ReadPast, folder: string): PlacedEvent[] {
+export function headOf(read: ReadPast, folder: string, clock: Clock = systemClock): PlacedEvent[] {
   const { from, claudeSession, facts, log, lines, unreadable } = read;
-  const head = own({
-    type: "tandem.imported",
-    from,
-    claude_session_id: claudeSession ?? null,
-    lines,
-    unreadable,
-    folder: facts.folder ?? null,
-    claude_code_version: facts.version ?? null,
-    models: facts.models,
-    usage: log.ledger.total,
-    usd: log.ledger.usd,
-  });
+  const head = own(
+    {
+      type: "tandem.imported",
+      from,
+      claude_session_id: claudeSession ?? null,
+      lines,
+      unreadable,
+      folder: facts.folder ?? null,
+      claude_code_version: facts.version ?? null,
+      models: facts.models,
+      usage: log.ledger.total,
+      usd: log.ledger.usd,
+    },
+    clock,
+  );
   if (facts.folder === undefined || facts.folder === folder) return [head];
   const text = `It continues in ${folder}: its original folder is missing or not allowed`;
-  return [head, own({ type: "tandem.notice", level: "warning", text })];
+  return [head, own({ type: "tandem.notice", level: "warning", text }, clock)];
 }
 
-export const own = (body: SessionEventBody): PlacedEvent => ({
+export const own = (body: SessionEventBody, clock: Clock = systemClock): PlacedEvent => ({
   thread: null,
-  event: { ...body, id: newId("event"), processed_at: new Date().toISOString() },
+  event: { ...body, id: newId("event"), processed_at: isoNow(clock) },
 });
 
 /** The threads that these events create or change. */

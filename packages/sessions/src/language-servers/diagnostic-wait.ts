@@ -1,4 +1,4 @@
-import { systemClock } from "../host/clock.ts";
+import { systemClock } from "@tandem/protocol";
 import type { Diagnostic } from "./lsp-shapes.ts";
 
 /** Servers report syntax first and types a moment later: the report counts after so long without another. */

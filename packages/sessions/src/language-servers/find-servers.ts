@@ -1,11 +1,12 @@
 import { constants } from "node:fs";
 import { access, readFile, realpath } from "node:fs/promises";
 import { delimiter, dirname, extname, isAbsolute, join } from "node:path";
+import { parseJson } from "@tandem/protocol";
 import { z } from "zod";
 import type { ConfiguredServer } from "./lsp-settings.ts";
 import { sourceFiles } from "./source-files.ts";
 
-/** Entries of the folder that are looked at to see which languages it has. */
+/** Number of entries of the folder that are read to detect its languages. */
 const LOOKED_AT = 4_000;
 /** The first version of TypeScript whose compiler is a language server. */
 const NATIVE_TYPESCRIPT = 7;
@@ -24,7 +25,7 @@ export interface FoundServer {
   options?: Readonly<Record<string, unknown>>;
 }
 
-interface Place {
+interface SearchFolders {
   folder: string;
   /** Folders of programs: those of the folder itself first. */
   programs: readonly string[];
@@ -33,7 +34,7 @@ interface Place {
 interface Builtin {
   name: string;
   languages: FoundServer["languages"];
-  find(place: Place): Promise<Pick<FoundServer, "command" | "args" | "settings" | "options"> | undefined>;
+  find(place: SearchFolders): Promise<Pick<FoundServer, "command" | "args" | "settings" | "options"> | undefined>;
 }
 
 const TYPESCRIPT: Builtin = {
@@ -124,7 +125,7 @@ const binOf = (folder: string): string => join(folder, "node_modules", ".bin");
 const languagesOf = ({ extensions, languageId }: ConfiguredServer): FoundServer["languages"] =>
   Object.fromEntries(extensions.map((extension) => [extension, languageId]));
 
-async function findConfigured({ command: [program = "", ...args] }: ConfiguredServer, { programs }: Place) {
+async function findConfigured({ command: [program = "", ...args] }: ConfiguredServer, { programs }: SearchFolders) {
   const command = isAbsolute(program) ? program : await findProgram([program], programs);
   return command === undefined || !(await isProgram(command)) ? undefined : { command, args, settings: {} };
 }
@@ -152,12 +153,4 @@ async function nativeTypescript(folders: readonly string[]): Promise<string | un
   const text = await readFile(join(dirname(dirname(real)), "package.json"), "utf8").catch(() => "{}");
   const { data } = z.string().transform(parseJson).pipe(manifest).safeParse(text);
   return data && Number.parseInt(data.version, 10) >= NATIVE_TYPESCRIPT ? command : undefined;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -11,7 +11,7 @@ import {
 } from "./lsp-shapes.ts";
 import { pathOf } from "./open-documents.ts";
 
-/** What one answer shows. More is counted. */
+/** Maximum number of entries in one answer. The others are counted. */
 const MAX_ENTRIES = 100;
 const MAX_LINE = 200;
 const MAX_MESSAGE = 2_000;

@@ -174,7 +174,7 @@ const initializeParams = (folder: string, { options }: FoundServer) => ({
   },
 });
 
-/** Language servers ask for settings, and announce what they want to be told. They may change nothing. */
+/** Language servers ask for settings and subscribe to changes. They may change nothing. */
 function answerServer(method: string, params: unknown, folder: string, { settings }: FoundServer): unknown {
   switch (method) {
     case "workspace/configuration": {

@@ -220,7 +220,7 @@ test("reported diagnostics follow the disk, errors first; lines of files that a 
   );
 });
 
-test("the errors that an edit adds are told, if the server runs", async () => {
+test("the errors that an edit adds are reported, if the server runs", async () => {
   const events: unknown[] = [];
   const edited = diagnoseEdit(folder, servers, (written) => events.push(...written));
   const edit = async (path: string, before: string | null, after: string) => {

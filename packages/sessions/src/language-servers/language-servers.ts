@@ -20,7 +20,7 @@ const FOUND_MS = 60_000;
 /** A server that failed so often within this time is not started again before it is over. */
 const MAX_FAILURES = 3;
 const FAILURES_MS = 10 * 60 * 1_000;
-/** Of one engine. One takes up to some hundred megabytes. */
+/** Maximum number per engine. One uses some hundred megabytes. */
 const MAX_RUNNING = 8;
 
 interface Entry {

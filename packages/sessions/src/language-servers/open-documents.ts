@@ -59,7 +59,7 @@ export class OpenDocuments {
     return this.#documents.size === 0;
   }
 
-  /** Remembers the current files: later changes are told to the server. */
+  /** Remembers the current files, to report later changes to the server. */
   async begin(): Promise<void> {
     await this.#changes.look();
   }

@@ -83,7 +83,7 @@ export class EventRedactor {
 const ALL = new Redactor();
 const OWN = new Redactor([], "own");
 
-/** A stored event as clients see it. What clients sent, and what older versions stored, is stored as it was. */
+/** Redacts a stored event for clients. Events from clients and from older versions are stored without redaction. */
 export const servedEvent = <T extends SessionEvent>(event: T): T => redactEvent(event, ALL, OWN);
 
 export const servedEvents = (logged: readonly LoggedEvent[]): LoggedEvent[] =>

@@ -1,6 +1,5 @@
-import { isId, type SessionId, type FeedItem } from "@tandem/protocol";
+import { isId, type SessionId, type FeedItem, type Clock } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
-import type { Clock } from "../host/clock.ts";
 import { feedView } from "./session-view.ts";
 
 export type { FeedItem } from "@tandem/protocol";

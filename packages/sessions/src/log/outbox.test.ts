@@ -1,8 +1,7 @@
 import { setImmediate } from "node:timers/promises";
-import type { LoggedEvent, SessionEvent } from "@tandem/protocol";
+import { type LoggedEvent, type SessionEvent, systemClock } from "@tandem/protocol";
 import type { Lease } from "@tandem/storage";
 import { expect, test } from "vitest";
-import { systemClock } from "../host/clock.ts";
 import { Outbox } from "./outbox.ts";
 
 const lease = { session: "sesn_1" } as Lease;

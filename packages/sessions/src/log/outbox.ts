@@ -1,6 +1,13 @@
-import { RequestError, type LiveDelta, type LoggedEvent, type SessionEvent, type ThreadId } from "@tandem/protocol";
+import {
+  RequestError,
+  type LiveDelta,
+  type LoggedEvent,
+  type SessionEvent,
+  type ThreadId,
+  sleep,
+  type Clock,
+} from "@tandem/protocol";
 import type { EventLog, Lease } from "@tandem/storage";
-import { sleep, type Clock } from "../host/clock.ts";
 
 export interface Entry {
   thread: ThreadId | null;

@@ -6,7 +6,7 @@ const MAX_CHARS = 240;
 const EMPTY: SessionOutcome = { text: null, error: null, files: null, added: null, removed: null, branch: null };
 
 /**
- * What a session has done so far, for lists: kept in its row, so that a list reads no logs. Returns the same object if
+ * Summarises a session's progress for lists: stored in its row, so that a list reads no logs. Returns the same object if
  * the entries change nothing.
  */
 export function foldOutcome(before: SessionOutcome | null | undefined, entries: readonly Entry[]): SessionOutcome {

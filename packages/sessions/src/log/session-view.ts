@@ -1,4 +1,4 @@
-import type { Session, Thread, FeedSession } from "@tandem/protocol";
+import type { Session, Thread, FeedSession, Clock } from "@tandem/protocol";
 import type { SessionRow, ThreadRow } from "@tandem/storage";
 import { servedAgent } from "../mcp/server-passwords.ts";
 import { outcomeView } from "./outcome-state.ts";
@@ -7,7 +7,7 @@ import { unansweredCalls } from "./unanswered-calls.ts";
 export type { FeedSession } from "@tandem/protocol";
 
 /** A session as clients see it. */
-export function sessionView(row: SessionRow): Session {
+export function sessionView(row: SessionRow, clock: Clock): Session {
   return {
     type: "session",
     id: row.id,
@@ -20,7 +20,7 @@ export function sessionView(row: SessionRow): Session {
     vault_ids: row.vaultIds ?? [],
     budget: row.budget,
     usage: row.usage,
-    stats: { active_seconds: seconds(row.activeMs), duration_seconds: age(row) },
+    stats: { active_seconds: seconds(row.activeMs), duration_seconds: age(row, clock) },
     outcome_evaluations: (row.outcomes ?? []).map(outcomeView),
     deployment_id: row.deploymentId ?? null,
     created_at: row.createdAt,
@@ -30,7 +30,7 @@ export function sessionView(row: SessionRow): Session {
 }
 
 /** A thread as clients see it; the primary one takes status and usage from its session. */
-export function threadView(row: ThreadRow, session: SessionRow): Thread {
+export function threadView(row: ThreadRow, session: SessionRow, clock: Clock): Thread {
   const primary = row.id === session.primaryThread;
   return {
     type: "session_thread",
@@ -39,7 +39,7 @@ export function threadView(row: ThreadRow, session: SessionRow): Thread {
     parent_thread_id: row.parent,
     agent: servedAgent(row.agent),
     status: primary ? session.status : isAsking(row, session) ? "idle" : row.status,
-    stats: primary ? { active_seconds: seconds(session.activeMs), duration_seconds: age(session) } : null,
+    stats: primary ? { active_seconds: seconds(session.activeMs), duration_seconds: age(session, clock) } : null,
     usage: primary ? session.usage : row.usage,
     workflow_run_id: row.workflowRunId ?? null,
     created_at: row.createdAt,
@@ -80,5 +80,5 @@ export function feedView(row: SessionRow): FeedSession {
 
 const seconds = (ms: number): number => Math.round(ms / 100) / 10;
 
-const age = ({ createdAt, archivedAt }: SessionRow): number =>
-  seconds((archivedAt ? Date.parse(archivedAt) : Date.now()) - Date.parse(createdAt));
+const age = ({ createdAt, archivedAt }: SessionRow, clock: Clock): number =>
+  seconds((archivedAt ? Date.parse(archivedAt) : clock.now()) - Date.parse(createdAt));

@@ -7,20 +7,19 @@ import {
   type SessionEventBody,
   type ThreadId,
   type Tool,
+  isoNow,
+  type Clock,
 } from "@tandem/protocol";
 import type { Lease, SessionChange, SessionRow, Store, ThreadRow } from "@tandem/storage";
-import { isoNow, type Clock } from "../host/clock.ts";
 import type { HostSettings } from "../host/host-settings.ts";
 import { EventRedactor } from "./event-redactor.ts";
 import { type OpenCall, type Placed, track } from "./open-turn.ts";
 import { Outbox, type Entry, type PreviewSink } from "./outbox.ts";
+import { REQUEST_ENDS } from "./request-end.ts";
 import { foldOutcome } from "./session-outcome.ts";
 import { Threads } from "./threads.ts";
 import type { UsageLedger } from "./usage-ledger.ts";
 import { OpenRuns } from "./open-runs.ts";
-
-/** Model requests of the agent, of graders and of programs. */
-const REQUEST_ENDS = ["span.model_request_end", "tandem.grader_request", "tandem.side_request"];
 
 /**
  * The row, threads and open calls of a session as they will be once all pending events are written. Events go to the log in
@@ -55,9 +54,14 @@ export class SessionWriter {
     this.#outcome = parts.row.outcome;
     this.#clock = parts.settings.clock;
     this.#ledger = parts.ledger;
-    this.#threads = new Threads(parts.row, parts.threads);
+    this.#threads = new Threads(parts.row, parts.threads, this.#clock);
     this.runs = parts.runs ?? new OpenRuns();
     this.#outbox = new Outbox({ ...parts, log: parts.store.events, clock: parts.settings.clock });
+  }
+
+  /** The time of new events. */
+  get now(): string {
+    return isoNow(this.#clock);
   }
 
   get row(): SessionRow {
@@ -91,7 +95,7 @@ export class SessionWriter {
     thread: ThreadId | null = null,
   ) {
     this.#taken.add(event.id);
-    const at = isoNow(this.#clock);
+    const at = this.now;
     // An outcome has the time of its acceptance.
     const taken = { thread, event: { ...event, processed_at: event.processed_at ?? at } };
     return this.#write([taken, ...following.map((placed) => this.#stamp(placed, at))], change, [event.id]);
@@ -106,7 +110,7 @@ export class SessionWriter {
   }
 
   place(events: readonly Placed[], change: SessionChange = {}): Promise<void> {
-    const at = isoNow(this.#clock);
+    const at = this.now;
     return this.#write(
       events.map((placed) => this.#stamp(placed, at)),
       change,
@@ -115,7 +119,7 @@ export class SessionWriter {
 
   /** Writes a redacted event whose id is known already, because its previews were shown. */
   record(thread: ThreadId | null, id: EventId, body: SessionEventBody, change: SessionChange): Promise<void> {
-    return this.#write([{ thread, event: { ...body, id, processed_at: isoNow(this.#clock) } }], change);
+    return this.#write([{ thread, event: { ...body, id, processed_at: this.now } }], change);
   }
 
   preview(delta: LiveDelta): void {
@@ -158,7 +162,7 @@ export class SessionWriter {
     return written;
   }
 
-  /** A run can go on for hours, so the cost of its agents is told before the turn's usage. */
+  /** A run can take hours, so the cost of its agents is reported before the turn's usage. */
   #price({ thread, event }: Entry): Entry {
     if (event.type !== "session.thread_status_idle") return { thread, event };
     const { session_thread_id: id } = event;

@@ -1,4 +1,13 @@
-import type { SessionEvent, SessionStatus, ThreadAgent, ThreadId, Tool } from "@tandem/protocol";
+import {
+  type SessionEvent,
+  type SessionStatus,
+  type ThreadAgent,
+  type ThreadId,
+  type Tool,
+  isoNow,
+  systemClock,
+  type Clock,
+} from "@tandem/protocol";
 import type { SessionRow, ThreadRow } from "@tandem/storage";
 import { workflowsOf } from "./open-runs.ts";
 import { rosterOf } from "./agent-roster.ts";
@@ -17,10 +26,12 @@ export class Threads {
   readonly #roster: readonly ThreadAgent[];
   /** The saved agents that workflow runs may use. */
   readonly #ofWorkflows: readonly ThreadAgent[];
+  readonly #clock: Clock;
   readonly #rows: Map<ThreadId, ThreadRow>;
   readonly #changed = new Set<ThreadId>();
 
-  constructor(session: SessionRow, rows: readonly ThreadRow[]) {
+  constructor(session: SessionRow, rows: readonly ThreadRow[], clock: Clock = systemClock) {
+    this.#clock = clock;
     this.#session = session;
     this.#roster = rosterOf(session.agent);
     this.#ofWorkflows = workflowsOf(session.agent)?.predefined_agents ?? [];
@@ -29,7 +40,7 @@ export class Threads {
 
   /** `thread` is the event's thread. */
   note(thread: ThreadId | null, event: SessionEvent): void {
-    const at = event.processed_at ?? new Date().toISOString();
+    const at = event.processed_at ?? isoNow(this.#clock);
     if (event.type === "session.thread_created") {
       this.#put({
         id: event.session_thread_id,

@@ -1,5 +1,6 @@
 import {
   StatusTimes,
+  systemClock,
   type EventOf,
   type ModelUsage,
   type RequestNote,
@@ -62,7 +63,7 @@ export class UsageLedger {
   constructor(primary: ThreadId, before?: { note: UsageNote | undefined; times?: StatusTimes; now?: () => number }) {
     this.#primary = primary;
     this.times = before?.times ?? new StatusTimes();
-    this.#now = before?.now ?? Date.now;
+    this.#now = before?.now ?? (() => systemClock.now());
     this.requests = before?.note?.requests ?? 0;
     this.turns = before?.note?.turns ?? 0;
     this.workedMs = before?.note?.worked_ms ?? 0;

@@ -1,4 +1,4 @@
-/** What a local MCP server may use. */
+/** Permissions of a local MCP server. */
 export type ServerConfinement =
   /** Runs outside: the owner's configuration says so. */
   | { type: "none" }

@@ -8,23 +8,12 @@ import { json } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import type { AgentCreateParams, LoggedEvent, Session } from "@tandem/protocol";
 import { always, text, toolUse } from "@tandem/rehearsal";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { isIdle, setEngineStage, the, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { isIdle, setEngineStage, the } from "../testing/engine-stage.ts";
 import type { NamedServer } from "./session-mcp-server.ts";
 
 const SERVER = fileURLToPath(import.meta.resolve("../testing/mcp-stdio-server.ts"));
 
-let stage: EngineStage;
-let running: RunningEngine;
-let words: string;
-
-beforeAll(async () => {
-  stage = await setEngineStage();
-  words = join(stage.root, "look.txt");
-  await writeFile(words, "Looks around.");
-  // In a sandbox, a server could not read its program in this repository.
-  running = await stage.open({ sandbox: { mode: "off" }, mcpServer: eyes, hostVariables: { ...(await hostile()) } });
-});
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const hostile = async () => ({
@@ -54,6 +43,15 @@ const eyes: NamedServer = async (name) => {
       }
     : undefined;
 };
+const stage = await setEngineStage();
+const words = join(stage.root, "look.txt");
+await writeFile(words, "Looks around.");
+// In a sandbox, a server could not read its program in this repository.
+const running = await stage.open({
+  sandbox: { mode: "off" },
+  mcpServer: eyes,
+  hostVariables: { ...(await hostile()) },
+});
 
 /** An MCP server that answers one method with 401. */
 async function startGuardedServer(refused: string): Promise<{ url: string } & AsyncDisposable> {

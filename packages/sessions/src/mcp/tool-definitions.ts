@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
 import type { McpTool } from "@tandem/claude-code";
-import { redactText, RequestError, type KnownMcpServer } from "@tandem/protocol";
+import { canonicalJson, redactText, RequestError, type KnownMcpServer, isoNow, type Clock } from "@tandem/protocol";
 import type { Records } from "@tandem/storage";
 import { z } from "zod";
 import { describeChanges } from "./describe-changes.ts";
-import { isoNow, type Clock } from "../host/clock.ts";
 
 const SPACE = "tandem";
 const KIND = "mcp_server";
@@ -130,18 +129,8 @@ const idOf = (origin: string): string => `mcps_${createHash("sha256").update(ori
 
 function defined(tools: readonly McpTool[], at: string): Kept["seen"] {
   const sorted = [...tools].sort((a, b) => (a.name < b.name ? -1 : 1));
-  const hash = createHash("sha256")
-    .update(JSON.stringify(sorted.map(canonical)))
-    .digest("hex");
+  const hash = createHash("sha256").update(canonicalJson(sorted)).digest("hex");
   return { hash, tools: sorted, at };
-}
-
-/** Independent of key order. */
-function canonical(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(canonical);
-  if (typeof value !== "object" || value === null) return value;
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([key, inner]) => [key, canonical(inner)]));
 }
 
 const view = (id: string, { name, origin, accepted, seen }: Kept): KnownMcpServer => ({

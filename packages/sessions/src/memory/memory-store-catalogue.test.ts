@@ -1,19 +1,14 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { MemoryPathConflict, type MemoryStoreRecord, MemoryPreconditionFailed } from "@tandem/protocol";
-import { openStore, type Records, type Store } from "@tandem/storage";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { systemClock } from "../host/clock.ts";
+import { MemoryPathConflict, type MemoryStoreRecord, MemoryPreconditionFailed, systemClock } from "@tandem/protocol";
+import { openStore, type Records } from "@tandem/storage";
+import { afterAll, expect, test } from "vitest";
 import { MemoryStoreCatalogue } from "./memory-store-catalogue.ts";
 import type { ContextMemories } from "./memory-stores.ts";
 
-let folder: string;
-let store: Store;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "tandem-memory-"));
-  store = await openStore(join(folder, "tandem.db"));
-});
+const folder = await mkdtemp(join(tmpdir(), "tandem-memory-"));
+const store = await openStore(join(folder, "tandem.db"));
 afterAll(async () => {
   await store[Symbol.asyncDispose]();
   await rm(folder, { recursive: true });

@@ -1,6 +1,12 @@
-import { memoryStoreRecord, type MemoryStoreRecord, newId, RequestError, type StoreMemories } from "@tandem/protocol";
+import {
+  memoryStoreRecord,
+  type MemoryStoreRecord,
+  newId,
+  RequestError,
+  type StoreMemories,
+  type Clock,
+} from "@tandem/protocol";
 import type { Records } from "@tandem/storage";
-import type { Clock } from "../host/clock.ts";
 import type { ContextMemories, MemorySettings, MemoryStores } from "./memory-stores.ts";
 import { RecordMemories, SPACE } from "./record-memories.ts";
 

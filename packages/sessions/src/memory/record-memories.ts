@@ -14,10 +14,10 @@ import {
   type StoreEntry,
   type StoreMemories,
   type VersionActor,
+  type Clock,
 } from "@tandem/protocol";
 import { recordPages, type RecordChange, type Records } from "@tandem/storage";
 import { z } from "zod";
-import type { Clock } from "../host/clock.ts";
 
 /** Of the memories of all stores that programs created. */
 export const SPACE = "memory-stores";

@@ -5,6 +5,7 @@ import {
   type MessagesProxy,
   type PassedAnswer,
   type PassedRequest,
+  type Clock,
 } from "@tandem/protocol";
 import type { Charge, SharedScope, Store } from "@tandem/storage";
 import { limitOf } from "../budgets/amounts.ts";
@@ -13,7 +14,6 @@ import type { SpendingSettings } from "../budgets/budget-settings.ts";
 import type { KillSwitch } from "../budgets/kill-switch.ts";
 import type { QuotaRegistry } from "../budgets/quota-registry.ts";
 import { describeShortfall } from "../budgets/shortfall.ts";
-import type { Clock } from "../host/clock.ts";
 import { amountsOf, estimateUsage, UNITS, type CallAmounts } from "./call-amounts.ts";
 
 /** A caller's request. */

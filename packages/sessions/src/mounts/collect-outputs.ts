@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
-import { newId, RequestError, type FileId, type SessionEventBody } from "@tandem/protocol";
+import { newId, RequestError, type FileId, type SessionEventBody, isoNow, type Clock } from "@tandem/protocol";
 import type { Records, SessionRow, Store } from "@tandem/storage";
 import { listFolder, readBytesInside } from "@tandem/workspace";
-import { isoNow, type Clock } from "../host/clock.ts";
 import { inMounts, OUTPUTS } from "./mount-path.ts";
 
 const SPACE = "tandem";

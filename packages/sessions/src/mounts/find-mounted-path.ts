@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { JudgedCall } from "@tandem/policy";
+import { FILE_TOOLS, type JudgedCall } from "@tandem/policy";
 import type { SessionRow } from "@tandem/storage";
 import { isInside } from "@tandem/workspace";
 import { hasMounts } from "./describe-mounts.ts";
@@ -7,7 +7,7 @@ import { inMounts, OUTPUTS, UPLOADS } from "./mount-path.ts";
 
 type Mounted = Pick<SessionRow, "id" | "folder" | "resources">;
 
-const FIELDS = ["file_path", "notebook_path", "path", "command"];
+const FIELDS = new Set([...Object.values(FILE_TOOLS).map(({ field }) => field), "command"]);
 
 /**
  * Why a call that uses a path of the hosted service cannot run; undefined if it names none. The path would be another place
@@ -15,7 +15,7 @@ const FIELDS = ["file_path", "notebook_path", "path", "command"];
  */
 export function findMountedPath({ mcpServer, input }: JudgedCall, row: Mounted): string | undefined {
   if (mcpServer !== undefined || !hasMounts(row)) return undefined;
-  const texts = FIELDS.map((name) => input[name]).filter((value) => typeof value === "string");
+  const texts = [...FIELDS].map((name) => input[name]).filter((value) => typeof value === "string");
   const found = mountsOfSession(row).find(([mount]) => texts.some((text) => names(text, mount)));
   return found && `${found[0]} is at ${found[1]} on this machine. Repeat the call with that path.`;
 }

@@ -1,8 +1,15 @@
 import { createHash } from "node:crypto";
-import { newId, RequestError, type FileId, type FileResource, type FileResourceParams } from "@tandem/protocol";
+import {
+  newId,
+  RequestError,
+  type FileId,
+  type FileResource,
+  type FileResourceParams,
+  isoNow,
+  type Clock,
+} from "@tandem/protocol";
 import type { FileStore, SessionRow } from "@tandem/storage";
 import { hashInside, removeInside, writeInside } from "@tandem/workspace";
-import { isoNow, type Clock } from "../host/clock.ts";
 import { defaultFileMount, fileTarget, isUpload, MOUNT_FOLDER, mountsOf } from "./mount-path.ts";
 
 type SessionPlace = Pick<SessionRow, "id" | "folder">;

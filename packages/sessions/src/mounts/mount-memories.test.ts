@@ -1,21 +1,15 @@
 import { chmod, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { newId } from "@tandem/protocol";
-import { openStore, type Store } from "@tandem/storage";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { systemClock } from "../host/clock.ts";
+import { newId, systemClock } from "@tandem/protocol";
+import { openStore } from "@tandem/storage";
+import { afterAll, expect, test } from "vitest";
 import { MemoryStoreCatalogue } from "../memory/memory-store-catalogue.ts";
 import { syncMemories } from "./mount-memories.ts";
 
-let folder: string;
-let store: Store;
-let memories: MemoryStoreCatalogue;
-beforeAll(async () => {
-  folder = await realpath(await mkdtemp(join(tmpdir(), "tandem-mounts-")));
-  store = await openStore(join(folder, "tandem.db"));
-  memories = new MemoryStoreCatalogue(store.records, { clock: systemClock });
-});
+const folder = await realpath(await mkdtemp(join(tmpdir(), "tandem-mounts-")));
+const store = await openStore(join(folder, "tandem.db"));
+const memories = new MemoryStoreCatalogue(store.records, { clock: systemClock });
 afterAll(async () => {
   await store[Symbol.asyncDispose]();
   await rm(folder, { recursive: true });

@@ -1,8 +1,7 @@
 import type { ModelContent } from "@tandem/claude-code";
-import type { SessionEventBody } from "@tandem/protocol";
+import type { SessionEventBody, Clock } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
 import type { TurnControl, TurnHook } from "../hooks/turn-hook.ts";
-import type { Clock } from "../host/clock.ts";
 import { collectOutputs } from "./collect-outputs.ts";
 import { hasMounts } from "./describe-mounts.ts";
 import { errorDetail } from "../log/error-detail.ts";

@@ -1,9 +1,7 @@
 import { join, resolve } from "node:path";
-import type { JudgedCall } from "@tandem/policy";
+import { writtenPath, type JudgedCall } from "@tandem/policy";
 import type { SessionRow } from "@tandem/storage";
 import { isInside } from "@tandem/workspace";
-
-const WRITING = new Set(["Write", "Edit", "MultiEdit", "NotebookEdit"]);
 
 /** The folders of read-only memory stores. */
 export const readOnlyMounts = ({ folder, resources }: Pick<SessionRow, "folder" | "resources">): string[] =>
@@ -12,11 +10,7 @@ export const readOnlyMounts = ({ folder, resources }: Pick<SessionRow, "folder" 
   );
 
 /** Whether a call writes a file of a read-only mount. Changes by shell commands are discarded after the turn. */
-export function isReadOnly(
-  { name, mcpServer, input }: JudgedCall,
-  row: Pick<SessionRow, "folder" | "resources">,
-): boolean {
-  if (mcpServer !== undefined || !WRITING.has(name)) return false;
-  const path = input["file_path"] ?? input["notebook_path"];
-  return typeof path === "string" && readOnlyMounts(row).some((mount) => isInside(mount, resolve(row.folder, path)));
+export function isReadOnly(call: JudgedCall, row: Pick<SessionRow, "folder" | "resources">): boolean {
+  const path = writtenPath(call);
+  return path !== undefined && readOnlyMounts(row).some((mount) => isInside(mount, resolve(row.folder, path)));
 }

@@ -1,6 +1,12 @@
-import { newId, RequestError, type RepositoryResource, type SessionResourceParams } from "@tandem/protocol";
+import {
+  newId,
+  RequestError,
+  type RepositoryResource,
+  type SessionResourceParams,
+  isoNow,
+  type Clock,
+} from "@tandem/protocol";
 import type { SessionRow, Store } from "@tandem/storage";
-import { isoNow, type Clock } from "../host/clock.ts";
 import type { MemoryStores } from "../memory/memory-stores.ts";
 import { describeMemories } from "./describe-memories.ts";
 import { forkMounts, mountFiles, unmountFile } from "./mount-files.ts";

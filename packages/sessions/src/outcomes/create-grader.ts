@@ -12,14 +12,24 @@ interface GraderDependencies {
   settings: ProcessSettings;
   rules: Pick<Rules, "bookOf">;
   log: EventLog;
-  shelf: CheckpointStores | undefined;
+  checkpointStores: CheckpointStores | undefined;
   commands: Pick<SessionCommands, "shell">;
   queries: GraderQueries | undefined;
 }
 
 /** Grades by the program that the outcome names, else by the session's model. */
-export function createGrader({ settings, rules, log, shelf, ...programs }: GraderDependencies): GradeOutcome {
-  const byModel = createModelGrader({ settings, rules, evidenceOf: (task) => evidenceOf(task, { log, shelf }) });
+export function createGrader({
+  settings,
+  rules,
+  log,
+  checkpointStores,
+  ...programs
+}: GraderDependencies): GradeOutcome {
+  const byModel = createModelGrader({
+    settings,
+    rules,
+    evidenceOf: (task) => evidenceOf(task, { log, checkpointStores }),
+  });
   return async (task, control) => {
     const grader = task.outcome.tandem?.grader;
     return grader ? gradeByProgram(grader, task, control.signal, programs) : byModel(task, control);

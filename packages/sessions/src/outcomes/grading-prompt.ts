@@ -1,7 +1,7 @@
 import { quoted } from "../log/outcome-prompt.ts";
 import type { DefinedOutcome } from "../log/outcome-state.ts";
 
-/** What the agent has produced. All of it is data: the agent may have written it to influence the grader. */
+/** Output of the agent. All of it is data: the agent may have written it to influence the grader. */
 export interface Evidence {
   /** Paths in the folder that differ from before the outcome; undefined if that is not known. */
   changed: readonly string[] | undefined;

@@ -142,7 +142,8 @@ async function converse(
   try {
     conversation = settings.openConversation(setup, hostOf(book, control, ended), noTranscripts());
     control.onProcess(conversation);
-    await conversation.ready;
+    // A cancelled evaluation ends its process at once, also one that is suspended while it starts.
+    await Promise.race([conversation.ready, ended.promise]);
     conversation.send({ uuid: randomUUID(), content: [{ type: "text", text: prompt }] });
     return await ended.promise;
   } catch (error) {

@@ -1,17 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { stallBeforeFirstByte, text, toolUse, when } from "@tandem/rehearsal";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  ALLOW_ALL,
-  isIdle,
-  setEngineStage,
-  TEST_SANDBOX,
-  textsOf,
-  the,
-  typesOf,
-  type EngineStage,
-  type RunningEngine,
-} from "../testing/engine-stage.ts";
+import { afterAll, describe, expect, test } from "vitest";
+import { ALLOW_ALL, isIdle, setEngineStage, TEST_SANDBOX, textsOf, the, typesOf } from "../testing/engine-stage.ts";
 import {
   bodyOf,
   define,
@@ -25,15 +15,11 @@ import {
   verdictsOf,
 } from "./testing/graded-session.ts";
 
-let stage: EngineStage;
-let engine: RunningEngine;
-beforeAll(async () => {
-  stage = await setEngineStage();
-  engine = await stage.open({
-    checkpoints: { maxFiles: 1_000, maxFileBytes: 1e6, maxTotalBytes: 1e8, keepMs: 1e9 },
-    // A grader has a sandbox of its own, beside the session's.
-    sandbox: { mode: TEST_SANDBOX ?? "auto" },
-  });
+const stage = await setEngineStage();
+const engine = await stage.open({
+  checkpoints: { maxFiles: 1_000, maxFileBytes: 1e6, maxTotalBytes: 1e8, keepMs: 1e9 },
+  // A grader has a sandbox of its own, beside the session's.
+  sandbox: { mode: TEST_SANDBOX ?? "auto" },
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 

@@ -22,7 +22,7 @@ import { worktreeAt, worktreeVariables } from "../host/worktree-registry.ts";
 /** The setup of the Claude Code process of a session. */
 export async function conversationSetup(
   row: SessionRow,
-  conversation: Pick<ConversationSetup, "id" | "resume" | "goOn">,
+  conversation: Pick<ConversationSetup, "id" | "resume" | "continuation">,
   settings: ProcessSettings,
   processSetup: ProcessSetup & { skills: SessionSkills },
   /** Clients' system messages. */

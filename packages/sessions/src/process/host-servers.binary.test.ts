@@ -1,7 +1,7 @@
 import type { HostServer } from "@tandem/claude-code";
 import { reply, text, toolUse } from "@tandem/rehearsal";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import { afterAll, expect, test } from "vitest";
+import { setEngineStage, the, typesOf } from "../testing/engine-stage.ts";
 
 const asked: unknown[] = [];
 const almanac = (session: string): HostServer => ({
@@ -28,12 +28,8 @@ const almanac = (session: string): HostServer => ({
   ],
 });
 
-let stage: EngineStage;
-let engine: RunningEngine;
-beforeAll(async () => {
-  stage = await setEngineStage();
-  engine = await stage.open({ hostServers: async (session) => [almanac(session)] });
-});
+const stage = await setEngineStage();
+const engine = await stage.open({ hostServers: async (session) => [almanac(session)] });
 afterAll(() => stage[Symbol.asyncDispose]());
 
 test("a session offers the host's tools; read-only ones run without approval", async () => {

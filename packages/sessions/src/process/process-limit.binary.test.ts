@@ -2,27 +2,14 @@ import { join } from "node:path";
 import { measureProcesses, ProcessSlots } from "@tandem/claude-code";
 import type { LoggedEvent, Session } from "@tandem/protocol";
 import { always, slowly, text, toolUse } from "@tandem/rehearsal";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import {
-  ALLOW_ALL,
-  isIdle,
-  setEngineStage,
-  textsOf,
-  the,
-  typesOf,
-  type EngineStage,
-  type RunningEngine,
-} from "../testing/engine-stage.ts";
+import { afterAll, describe, expect, inject, test } from "vitest";
+import { ALLOW_ALL, isIdle, setEngineStage, textsOf, the, typesOf } from "../testing/engine-stage.ts";
 
 const LIMIT = 2;
 
-let stage: EngineStage;
-let engine: RunningEngine;
 const slots = new ProcessSlots(LIMIT);
-beforeAll(async () => {
-  stage = await setEngineStage();
-  engine = await stage.open({ processes: { slots, owner: "project" } });
-});
+const stage = await setEngineStage();
+const engine = await stage.open({ processes: { slots, owner: "project" } });
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const isWaiting = ({ event }: LoggedEvent): boolean => event.type === "tandem.process_wait";

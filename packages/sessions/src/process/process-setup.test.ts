@@ -2,22 +2,19 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import type { SessionRow, Store } from "@tandem/storage";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import type { McpSettings } from "../mcp/mcp-settings.ts";
 import { OwnerUrls } from "../mcp/owner-urls.ts";
 import type { ToolDefinitions } from "../mcp/tool-definitions.ts";
 import type { ProcessSettings } from "./process-settings.ts";
 import { openProcessSetup } from "./process-setup.ts";
 
-/** Refuses every request, so that a session that connects is told 404. */
+/** Refuses every request with 404. */
 const server = createServer((_request, response) => void response.writeHead(404).end());
 let requests = 0;
-let url: string;
-beforeAll(async () => {
-  server.on("request", () => (requests += 1));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
-});
+server.on("request", () => (requests += 1));
+await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
 afterAll(() => void server.close());
 
 /** The stored agent has `stored` as its servers, the session has one server at `url`. */

@@ -7,7 +7,7 @@ import {
   hostRules,
   limitsInForce,
   openApiGateway,
-  sessionMounts,
+  sandboxMounts,
   type EgressRefusal,
   type HostFilter,
   type HostMount,
@@ -120,7 +120,7 @@ export async function openSessionSandbox(
   const servers = await exposePorts(join(sockets.path, "ports"), ports, opened, user);
   const limits = { processes: PROCESSES, ...settings.sandbox?.limits, tmpMb: TMP_MB };
   const listMounts = (by: Awaited<typeof identity>): Mount[] =>
-    sessionMounts({
+    sandboxMounts({
       folder: row.folder,
       home: home.at,
       // A tenant's state is in the operator's folder.

@@ -31,7 +31,7 @@ const sessionsOf = (running: RunningEngine): Promise<Session[]> =>
 const allSay = (running: RunningEngine, sessions: readonly Session[], words: string): Promise<LoggedEvent[][]> =>
   Promise.all(sessions.map((session) => running.turn(session, words)));
 
-/** What came of each attempt to renew the login. */
+/** Result of each attempt to renew the login. */
 const renewals = ({ rehearsal }: Pick<EngineStage, "rehearsal">): (number | undefined)[] =>
   rehearsal.requests.filter(({ answeredBy }) => answeredBy === "oauth token").map(({ status }) => status);
 

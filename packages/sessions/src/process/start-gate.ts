@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { systemClock, type Clock } from "../host/clock.ts";
+import { systemClock, type Clock } from "@tandem/protocol";
 
 /**
  * Limits concurrent process starts, in order of arrival. A start is CPU-bound: if many sessions start at once (after a crash or

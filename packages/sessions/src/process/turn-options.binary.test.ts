@@ -1,23 +1,19 @@
 import { SESSION_METADATA, type Session } from "@tandem/protocol";
 import { always, text } from "@tandem/rehearsal";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { isIdle, setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { isIdle, setEngineStage, the, typesOf } from "../testing/engine-stage.ts";
 
-let stage: EngineStage;
-let running: RunningEngine;
 const MODELS = [
   { id: "claude-sonnet-5-5", name: "Sonnet", aliases: ["sonnet"], efforts: ["low", "medium", "high"] },
   { id: "claude-haiku-5-5", name: "Haiku", aliases: ["haiku"], efforts: [] },
 ];
 
-beforeAll(async () => {
-  stage = await setEngineStage();
-  running = await stage.open({ models: async () => MODELS });
-});
+const stage = await setEngineStage();
+let running = await stage.open({ models: async () => MODELS });
 afterAll(() => stage[Symbol.asyncDispose]());
 beforeEach(() => stage.rehearsal.use([always(text("fine"))]));
 
-/** What each request since the last call ran on. */
+/** Model and settings of each request since the last call. */
 const ranOn = () =>
   stage.rehearsal.requests
     .filter(({ path }) => path.startsWith("/v1/messages"))

@@ -17,7 +17,7 @@ const input = z.strictObject({
     .trim()
     .min(1)
     .max(200)
-    .describe("What changed: first line of the commit, title of the pull request."),
+    .describe("Summary of the change: first line of the commit, title of the pull request."),
   body: z.string().max(20_000).default("").describe("Why, in a few sentences."),
   branch: z
     .string()
@@ -48,7 +48,7 @@ export function pushServer(session: SessionId, dependencies: PushDependencies): 
       {
         name: "push_changes",
         description:
-          "Commits all changed files of the repository and pushes them to a branch of its remote as a bot, and opens a pull request. The local branch stays as it is. Use it instead of git push.",
+          "Commits all changed files of the repository and pushes them to a branch of its remote as a bot, and opens a pull request. The local branch does not change. Use it instead of git push.",
         inputSchema: z.toJSONSchema(input),
         readOnly: false,
         run: async (given, signal) => {

@@ -4,17 +4,14 @@ import { join } from "node:path";
 import { listenOnLoopback, reply, text, toolUse } from "@tandem/rehearsal";
 import { git } from "@tandem/workspace";
 import { startGitServer } from "@tandem/workspace/testing";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { setEngineStage, type EngineStage } from "../testing/engine-stage.ts";
+import { afterAll, expect, test } from "vitest";
+import { setEngineStage } from "../testing/engine-stage.ts";
 import { allow, isOver, untilAsked } from "../testing/until-asked.ts";
 import { pushServer } from "./push-server.ts";
 
 const TOKEN = "ghs_the-bots-token-0123456789";
 
-let stage: EngineStage;
-beforeAll(async () => {
-  stage = await setEngineStage();
-});
+const stage = await setEngineStage();
 afterAll(() => stage[Symbol.asyncDispose]());
 
 /** The part of GitHub's API that opens pull requests. */

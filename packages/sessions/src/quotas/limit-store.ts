@@ -77,11 +77,11 @@ export async function keptBytes({ files, records }: Pick<Store, "files" | "recor
 
 async function pages<T>(
   read: (cursor: string | undefined) => Promise<Page<T>>,
-  goOn: (found: readonly T[]) => boolean,
+  shouldContinue: (found: readonly T[]) => boolean,
 ): Promise<void> {
   for (let cursor: string | null | undefined; cursor !== null;) {
     const { data, next } = await read(cursor);
-    if (!goOn(data)) return;
+    if (!shouldContinue(data)) return;
     cursor = next;
   }
 }

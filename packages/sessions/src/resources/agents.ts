@@ -9,6 +9,8 @@ import {
   type Multiagent,
   type Tool,
   type ToolParams,
+  isoNow,
+  type Clock,
 } from "@tandem/protocol";
 import type { AgentStore, Page, PageQuery } from "@tandem/storage";
 import { resolveTools, type ToolsetDefault } from "@tandem/policy";
@@ -17,7 +19,6 @@ import { resolveAgentSkills, type SkillReader } from "../skills/agent-skills.ts"
 import { mergeMultiagent } from "./merge-multiagent.ts";
 import { resolveModel, type Model } from "../process/turn-options.ts";
 import { mergeMetadata } from "../host/merge-metadata.ts";
-import { isoNow, type Clock } from "../host/clock.ts";
 
 type RosterEntry = Extract<NonNullable<AgentCreateParams["multiagent"]>, { type: "coordinator" }>["agents"][number];
 type Spawning = Extract<Multiagent, { type: "multiagent_20261001" }>["subagents"];
@@ -170,7 +171,8 @@ export class AgentCatalogue implements Agents {
   }
 
   async #resolveModel(params: Definition["model"]): Promise<Agent["model"]> {
-    const { id, effort, speed, inference_geo: geo } = typeof params === "string" ? { id: params } : modelParams(params);
+    const model: Extract<typeof params, object> = typeof params === "string" ? { id: params } : params;
+    const { id, effort, speed, inference_geo: geo } = model;
     if (geo) throw notSupported("model.inference_geo", "the account decides where its requests run");
     if (speed === "fast") {
       throw notSupported("model.speed", "fast mode costs more than the list price, which budgets could not count");
@@ -237,14 +239,6 @@ function keepEffort(update: AgentUpdateParams["model"], current: Agent["model"])
   const wanted = typeof update === "string" ? { id: update } : update;
   return { effort: current.effort, ...wanted };
 }
-
-interface ModelParams {
-  id: string;
-  effort?: Extract<Definition["model"], object>["effort"];
-  speed?: "standard" | "fast" | null;
-  inference_geo?: string | null;
-}
-const modelParams = (model: ModelParams): ModelParams => model;
 
 function checkServer(server: { name: string; url: string }, index: number, all: readonly { name: string }[]): void {
   const place = `mcp_servers[${index}]`;

@@ -9,6 +9,8 @@ import {
   type EnvironmentId,
   type EnvironmentUpdateParams,
   type SandboxState,
+  isoNow,
+  type Clock,
 } from "@tandem/protocol";
 import type { EnvironmentStore, Page, PageQuery } from "@tandem/storage";
 import { mergeMetadata } from "../host/merge-metadata.ts";
@@ -16,7 +18,6 @@ import { changeConfig, DEFAULT_CONFIG, newConfig } from "./environment-config.ts
 import { LABEL } from "../fleet/place.ts";
 import type { SessionNetworking } from "../sandbox/host-grants.ts";
 import type { SessionPlaces } from "./session-places.ts";
-import { isoNow, type Clock } from "../host/clock.ts";
 
 const PAGE = 200;
 const EPOCH = "2026-01-01T00:00:00.000Z";
@@ -156,7 +157,7 @@ export class EnvironmentCatalogue implements Environments {
 
   async #own(id: string): Promise<Environment> {
     if (id === LOCAL_ENVIRONMENT) {
-      throw new RequestError("forbidden", `The environment ${LOCAL_ENVIRONMENT} is built in and stays as it is.`, {
+      throw new RequestError("forbidden", `The environment ${LOCAL_ENVIRONMENT} is built in and cannot be changed.`, {
         fix: "Create one of your own instead.",
       });
     }

@@ -1,6 +1,5 @@
-import { newId, RequestError, type FileId, type FileMetadata } from "@tandem/protocol";
+import { newId, RequestError, type FileId, type FileMetadata, type Clock } from "@tandem/protocol";
 import type { FileStore, Page, PageQuery } from "@tandem/storage";
-import type { Clock } from "../host/clock.ts";
 
 export interface Files {
   upload(file: {

@@ -1,5 +1,4 @@
-import { newId, type ClientEvent, type EventId, type SessionEvent } from "@tandem/protocol";
-import { isoNow, type Clock } from "../host/clock.ts";
+import { newId, type ClientEvent, type EventId, type SessionEvent, isoNow, type Clock } from "@tandem/protocol";
 import { outcomeEvent } from "../outcomes/check-outcome.ts";
 
 /** A client event for the input queue, with an id and its sender. Overwrites a sender set by the client. */

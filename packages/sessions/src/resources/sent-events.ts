@@ -103,6 +103,8 @@ export class SentEvents {
         return this.#checkAnswer(row, event, `${place}.tool_use_id`, all);
       case "user.custom_tool_result":
         return this.#checkAnswer(row, event, `${place}.custom_tool_use_id`, all);
+      default:
+        return event satisfies never;
     }
   }
 

@@ -5,13 +5,13 @@ import {
   type Session,
   type SessionCreateParams,
   type SessionId,
+  type Clock,
 } from "@tandem/protocol";
 import type { SessionRow, Store } from "@tandem/storage";
 import type { SessionActors } from "../actor/session-actors.ts";
 import type { Auditor } from "../audit/auditor.ts";
 import type { KillSwitch } from "../budgets/kill-switch.ts";
 import type { SessionCommands } from "../commands/session-commands.ts";
-import type { Clock } from "../host/clock.ts";
 import { sessionView } from "../log/session-view.ts";
 import type { SessionMounts } from "../mounts/session-mounts.ts";
 import { checkOutcome, refuseSecondOutcome, type OutcomeCheck } from "../outcomes/check-outcome.ts";
@@ -176,7 +176,10 @@ export class SessionCreator {
     if (!selfHosted) this.#dependencies.prepare?.();
     if (draft.inbox.length > 0) await this.#dependencies.work.request(row);
     if (draft.inbox.length > 0) this.#dependencies.actors.wake(row.id);
-    return sessionView(withPending(draft.inbox.length > 0 ? { ...row, status: "running" } : row, draft.inbox));
+    return sessionView(
+      withPending(draft.inbox.length > 0 ? { ...row, status: "running" } : row, draft.inbox),
+      this.#dependencies.clock,
+    );
   }
 
   async #checked(params: SessionCreateParams): Promise<SessionCreateParams> {
@@ -198,7 +201,7 @@ export class SessionCreator {
   }
 
   async #get(id: SessionId): Promise<Session> {
-    return sessionView(await readCurrent(this.#dependencies, id));
+    return sessionView(await readCurrent(this.#dependencies, id), this.#dependencies.clock);
   }
 }
 

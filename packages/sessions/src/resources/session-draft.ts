@@ -11,6 +11,8 @@ import {
   type SessionId,
   type SessionResourceParams,
   type ThreadAgent,
+  isoNow,
+  type Clock,
 } from "@tandem/protocol";
 import type { FileStore, SessionRow } from "@tandem/storage";
 import { restorePasswords } from "../mcp/server-passwords.ts";
@@ -22,7 +24,6 @@ import { sentBy } from "./sent-by.ts";
 import { rosterOf } from "../log/agent-roster.ts";
 import { checkSkillCount, pinSkills } from "../skills/agent-skills.ts";
 import { noUsageYet } from "../log/usage-ledger.ts";
-import { isoNow, type Clock } from "../host/clock.ts";
 
 /** A validated session request, complete except for its folder. */
 export interface SessionDraft {

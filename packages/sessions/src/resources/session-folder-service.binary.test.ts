@@ -2,21 +2,15 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Session } from "@tandem/protocol";
 import { slowly, text } from "@tandem/rehearsal";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { setEngineStage, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import { afterAll, expect, test } from "vitest";
+import { setEngineStage } from "../testing/engine-stage.ts";
 
 const CHECKPOINTS = { maxFiles: 1_000, maxFileBytes: 1024 * 1024, maxTotalBytes: 1024 ** 3, keepMs: 3_600_000 };
 
-let stage: EngineStage;
-let engine: RunningEngine;
-let session: Session;
-beforeAll(async () => {
-  stage = await setEngineStage();
-  engine = await stage.open({ checkpoints: CHECKPOINTS });
-  session = await engine.session();
-});
+const stage = await setEngineStage();
+const engine = await stage.open({ checkpoints: CHECKPOINTS });
+const session = await engine.session();
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const at = (path: string): string => join(stage.folder, path);

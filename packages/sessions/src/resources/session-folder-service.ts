@@ -21,7 +21,7 @@ const MAX_WRITE_BYTES = 10 * 1024 * 1024;
 
 interface FolderDependencies {
   /** Undefined if checkpoints are off. */
-  shelf: CheckpointStores | undefined;
+  checkpointStores: CheckpointStores | undefined;
   actors: { with<T>(session: SessionId, work: (actor: SessionActor) => Promise<T>): Promise<T> };
   row: (session: string) => Promise<SessionRow>;
   /** The row of a session that is not archived. */
@@ -124,10 +124,10 @@ export class SessionFolderService implements SessionFolder {
 
   /** Like those of a turn, so that a rewind to an earlier turn undoes the change. */
   async #checkpoint({ id, folder }: SessionRow, when: "before" | "after"): Promise<SessionEventBody | undefined> {
-    const { shelf } = this.#dependencies;
-    if (!shelf) return undefined;
+    const { checkpointStores } = this.#dependencies;
+    if (!checkpointStores) return undefined;
     try {
-      const store = await shelf.of(folder);
+      const store = await checkpointStores.of(folder);
       const last = (await store.list(id)).at(-1);
       const taken = await store.take(id, when);
       const changes = last ? await store.changes(last, taken) : [];

@@ -6,10 +6,11 @@ import {
   type SessionId,
   type SessionResource,
   type SessionResourceParams,
+  isoNow,
+  type Clock,
 } from "@tandem/protocol";
 import type { SessionRow, Store } from "@tandem/storage";
 import type { SessionActor } from "../actor/session-actor.ts";
-import { isoNow, type Clock } from "../host/clock.ts";
 import type { RepositoryTokens } from "../mounts/repository-tokens.ts";
 import { mountFiles, unmountFile } from "../mounts/mount-files.ts";
 

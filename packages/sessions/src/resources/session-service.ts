@@ -35,7 +35,7 @@ import type { WorkQueue } from "../work/work-queue.ts";
 interface SessionServiceDependencies extends Omit<SessionCreatorDependencies, "changed" | "work"> {
   work: Pick<WorkQueue, "check" | "request" | "end">;
   tokens: RepositoryTokens;
-  shelf: CheckpointStores | undefined;
+  checkpointStores: CheckpointStores | undefined;
   rules: Pick<Rules, "forget">;
   deltas: DeltaHub;
   /** Removes checkpoints, transcripts and rules of a session. */
@@ -68,6 +68,10 @@ export class SessionService implements Sessions {
     });
   }
 
+  #view(row: SessionRow): Session {
+    return sessionView(row, this.#dependencies.clock);
+  }
+
   create(params: SessionCreateParams, by?: string, id?: SessionId, useId?: UseSessionId): Promise<Session> {
     return this.#creator.create(params, by, id, useId);
   }
@@ -89,12 +93,12 @@ export class SessionService implements Sessions {
   }
 
   async get(id: string): Promise<Session> {
-    return sessionView(await readCurrent(this.#dependencies, id));
+    return this.#view(await readCurrent(this.#dependencies, id));
   }
 
   async list(query: Parameters<SessionStore["list"]>[0]): Promise<Page<Session>> {
     const page = await listCurrent(this.#dependencies, () => this.#dependencies.store.sessions.list(query));
-    return { ...page, data: page.data.map(sessionView) };
+    return { ...page, data: page.data.map((row) => this.#view(row)) };
   }
 
   async update(id: string, params: SessionUpdateParams, by?: string): Promise<Session> {
@@ -117,18 +121,18 @@ export class SessionService implements Sessions {
     this.#feed.changed(session);
     // Input that waited for a larger budget or other limits can be taken now.
     if (params.budget !== undefined || params.metadata !== undefined) this.#dependencies.actors.wake(session);
-    return sessionView(row);
+    return this.#view(row);
   }
 
   async archive(id: string, by?: string): Promise<Session> {
     const row = await this.#row(id);
-    if (row.archivedAt) return sessionView(row);
+    if (row.archivedAt) return this.#view(row);
     const archived = await this.#dependencies.actors.with(row.id, (actor) => actor.archive(by));
     await this.#dependencies.actors.release(row.id);
     await this.#dependencies.work.end(row);
     await this.#dependencies.places.archived(archived);
     this.#feed.changed(row.id);
-    return sessionView(archived);
+    return this.#view(archived);
   }
 
   async delete(id: string, by = "unknown"): Promise<void> {
@@ -179,6 +183,10 @@ export class SessionService implements Sessions {
     if (!events.every(isWorkerResult)) await this.#dependencies.work.request(row);
     this.#dependencies.actors.wake(row.id);
     return waiting.map(servedEvent);
+  }
+
+  async opened(id: string): Promise<void> {
+    await this.#dependencies.actors.reopen(id as SessionId);
   }
 
   async takeBack(id: string, event: string, by?: string): Promise<void> {
@@ -262,7 +270,8 @@ export class SessionService implements Sessions {
 
   async threads(id: string): Promise<Thread[]> {
     const row = await readCurrent(this.#dependencies, id);
-    return (await this.#dependencies.store.sessions.threads(row.id)).map((thread) => threadView(thread, row));
+    const { store, clock } = this.#dependencies;
+    return (await store.sessions.threads(row.id)).map((thread) => threadView(thread, row, clock));
   }
 
   async archiveThread(id: string, thread: string, by?: string): Promise<Thread> {

@@ -51,6 +51,8 @@ export interface Sessions {
    * get these ids, and events that were sent with them before are returned instead of being sent twice.
    */
   send(id: string, events: readonly ClientEvent[], by?: string, retry?: RetriedSend): Promise<SessionEvent[]>;
+  /** A client that may send messages has opened the session: its process may be started ahead. Never rejects. */
+  opened(id: string): Promise<void>;
   /** Removes a queued message and logs it. Rejects with `conflict` if the agent already has it. */
   takeBack(id: string, event: string, by?: string): Promise<void>;
   /** A page of the log; the last page includes the input queue. */

@@ -2,20 +2,16 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Rule } from "@tandem/protocol";
-import { openStore, type Store } from "@tandem/storage";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Rule, systemClock } from "@tandem/protocol";
+import { openStore } from "@tandem/storage";
+import { afterAll, describe, expect, test } from "vitest";
 import { resolveTools } from "@tandem/policy";
-import { systemClock } from "../host/clock.ts";
 import { KeptRules } from "./kept-rules.ts";
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), "tandem-rules-")));
 const project = join(root, "project");
 mkdirSync(project);
-let store: Store;
-beforeAll(async () => {
-  store = await openStore(join(root, "tandem.db"));
-});
+const store = await openStore(join(root, "tandem.db"));
 afterAll(async () => {
   await store[Symbol.asyncDispose]();
   rmSync(root, { recursive: true });

@@ -11,6 +11,8 @@ import {
   type TestedCall,
   type Tool,
   type Verdict,
+  isoNow,
+  type Clock,
 } from "@tandem/protocol";
 import { recordPages, type Records } from "@tandem/storage";
 import { readSmallFile } from "@tandem/workspace";
@@ -32,7 +34,6 @@ import {
   suggestRule,
 } from "@tandem/policy";
 import type { Rules, TestedSession } from "./rules.ts";
-import { isoNow, type Clock } from "../host/clock.ts";
 import type { TurnHook } from "../hooks/turn-hook.ts";
 import { worktreeAt } from "../host/worktree-registry.ts";
 

@@ -3,19 +3,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AuditNote } from "@tandem/protocol";
 import type { EgressRefusal } from "@tandem/sandbox";
-import { openStore, type Store } from "@tandem/storage";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { openStore } from "@tandem/storage";
+import { afterAll, beforeEach, expect, test } from "vitest";
 import { MovableClock } from "../host/movable-clock.ts";
 import { HostGrants } from "./host-grants.ts";
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), "tandem-hosts-")));
-let store: Store;
 let notes: AuditNote[];
 let number = 0;
 let clock: MovableClock;
-beforeAll(async () => {
-  store = await openStore(join(root, "tandem.db"));
-});
+const store = await openStore(join(root, "tandem.db"));
 afterAll(async () => {
   await store[Symbol.asyncDispose]();
   rmSync(root, { recursive: true });

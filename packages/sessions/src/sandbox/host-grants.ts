@@ -8,10 +8,11 @@ import {
   type RefusedHost,
   type SandboxHost,
   type SessionEventBody,
+  isoNow,
+  type Clock,
 } from "@tandem/protocol";
 import { hostRules, type EgressRefusal, type HostFilter } from "@tandem/sandbox";
 import { recordPages, type Records } from "@tandem/storage";
-import { isoNow, type Clock } from "../host/clock.ts";
 import { worktreeAt } from "../host/worktree-registry.ts";
 
 const SPACE = "tandem";

@@ -11,7 +11,7 @@ import type { SandboxSettings } from "./sandbox-settings.ts";
 const TMP_MB = 1_024;
 const PROCESSES = 2_048;
 
-/** What a session's processes and programs need to run in a sandbox. */
+/** Settings that run a session's processes and programs in a sandbox. */
 export interface SandboxedSettings extends Pick<HostSettings, "hostVariables" | "stateFolder"> {
   sandbox?: SandboxSettings;
   /** The hosts that people allowed to a session. The engine sets it. */
@@ -61,7 +61,7 @@ export async function openProgramSandbox(
   const choice = await sandboxFor(settings.sandbox ?? { mode: "off" }, hostVariables);
   if (!choice.on || choice.covers === "commands") return undefined;
   // Imported lazily: commands that only read sessions start faster without it.
-  const [{ letUserReach, sessionMounts }, { NO_NETWORK, openNetwork }, { openSocketFolder }] = await Promise.all([
+  const [{ letUserReach, sandboxMounts }, { NO_NETWORK, openNetwork }, { openSocketFolder }] = await Promise.all([
     import("@tandem/sandbox"),
     import("./sandbox-network.ts"),
     import("./socket-folder.ts"),
@@ -88,7 +88,7 @@ export async function openProgramSandbox(
       ? NO_NETWORK
       : await openNetwork(sockets.path, { hostVariables, sandbox }, opened, rules);
   const packages = await program.mountPackages?.(granted?.packages ?? []);
-  const mounts = sessionMounts({
+  const mounts = sandboxMounts({
     folder: program.folder,
     home: home.at,
     // A tenant's state is in the operator's folder.

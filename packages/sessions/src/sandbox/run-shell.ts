@@ -1,7 +1,6 @@
 import { join } from "node:path";
-import { RequestError } from "@tandem/protocol";
+import { RequestError, systemClock } from "@tandem/protocol";
 import type { ProgramSandbox } from "./program-sandbox.ts";
-import { systemClock } from "../host/clock.ts";
 import { processEnd } from "../host/process-end.ts";
 
 /** The output limit. The end is kept, because errors are there. */

@@ -1,17 +1,14 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { sessionHosts } from "./session-hosts.ts";
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "tandem-hosts-"));
-  await mkdir(join(folder, ".git"));
-  const remotes = ["git@github.com:a/b.git", "https://evil.example.com/a.git"];
-  const text = remotes.map((url, index) => `[remote "r${index}"]\n\turl = ${url}\n`).join("");
-  await writeFile(join(folder, ".git", "config"), text);
-});
+const folder = await mkdtemp(join(tmpdir(), "tandem-hosts-"));
+await mkdir(join(folder, ".git"));
+const remotes = ["git@github.com:a/b.git", "https://evil.example.com/a.git"];
+const text = remotes.map((url, index) => `[remote "r${index}"]\n\turl = ${url}\n`).join("");
+await writeFile(join(folder, ".git", "config"), text);
 afterAll(() => rm(folder, { recursive: true }));
 
 const settings = {

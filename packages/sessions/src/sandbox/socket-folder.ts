@@ -2,7 +2,7 @@ import { chmod, chown, lstat, mkdtemp, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { OsUser } from "@tandem/sandbox";
-import { removeTree } from "@tandem/workspace";
+import { isAlive, removeTree } from "@tandem/workspace";
 
 /** A socket's path has at most about 100 bytes, so a deep TANDEM_HOME or TMPDIR is no place for one. */
 const MAX_PARENT = 40;
@@ -33,12 +33,3 @@ export async function sweepSocketFolders(): Promise<void> {
 }
 
 const parentFolder = (): string => (tmpdir().length <= MAX_PARENT ? tmpdir() : "/tmp");
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
-  }
-}

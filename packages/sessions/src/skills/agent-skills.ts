@@ -92,7 +92,7 @@ async function notFound({ skill_id: id, version }: AgentSkill, place: string, re
   });
 }
 
-/** What makes the documents of Anthropic's own skills on one's own machine. */
+/** Local programs that create the documents of Anthropic's own skills. */
 const INSTEAD: Readonly<Record<string, string>> = {
   xlsx: "exceljs (npm) or openpyxl (pip)",
   pptx: "pptxgenjs (npm) or python-pptx (pip)",

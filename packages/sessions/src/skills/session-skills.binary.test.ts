@@ -3,15 +3,11 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { AgentCreateParams } from "@tandem/protocol";
 import { text, toolUse } from "@tandem/rehearsal";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { setEngineStage, the, typesOf } from "../testing/engine-stage.ts";
 
-let stage: EngineStage;
-let running: RunningEngine;
-beforeAll(async () => {
-  stage = await setEngineStage();
-  running = await stage.open();
-});
+const stage = await setEngineStage();
+let running = await stage.open();
 afterAll(() => stage[Symbol.asyncDispose]());
 beforeEach(() => stage.rehearsal.use([]));
 

@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { chmod, mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, posix } from "node:path";
-import type { AgentSkill, SessionEventBody } from "@tandem/protocol";
+import type { AgentSkill, SessionEventBody, Clock } from "@tandem/protocol";
 import type { SessionRow, Store } from "@tandem/storage";
 import { splitFrontMatter } from "@tandem/workspace";
 import { rosterOf } from "../log/agent-roster.ts";
-import type { Clock } from "../host/clock.ts";
 import { SKILL_FILE, unpackBundle } from "./skill-bundle.ts";
 import { SkillStore, type StoredVersion } from "./skill-store.ts";
 import { modeOf } from "./zip-archive.ts";

@@ -7,9 +7,10 @@ import {
   type SkillUse,
   type SkillVersion,
   type SkillVersionId,
+  isoNow,
+  type Clock,
 } from "@tandem/protocol";
 import type { AgentStore, Blobs, Page, PageQuery, Records } from "@tandem/storage";
-import { isoNow, type Clock } from "../host/clock.ts";
 import { agentsWith } from "./agents-with-skill.ts";
 import type { FolderSkill } from "./folder-skills.ts";
 import { readBundle, type SkillBundle, type SkillUpload } from "./skill-bundle.ts";
@@ -18,7 +19,7 @@ import type { Skills } from "./skills.ts";
 import { packZip } from "./zip-archive.ts";
 
 export interface SkillSettings {
-  /** What happens to skills that only Anthropic's service has. An emulator leaves them out of its sessions. Default: `refuse`. */
+  /** Treatment of skills that only Anthropic's service has. An emulator omits them. Default: `refuse`. */
   anthropicSkills?: "refuse" | "leave_out";
 }
 

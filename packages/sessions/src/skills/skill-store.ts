@@ -1,7 +1,6 @@
-import { RequestError } from "@tandem/protocol";
+import { RequestError, type Clock } from "@tandem/protocol";
 import { recordPages, type Blobs, type RecordChange, type Records, type StoredRecord } from "@tandem/storage";
 import { z } from "zod";
-import type { Clock } from "../host/clock.ts";
 
 const SPACE = "skills";
 const SKILL = "skill";

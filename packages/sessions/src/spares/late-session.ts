@@ -38,7 +38,7 @@ export class LateSession {
     for (const secret of this.#secrets) session.hide(secret);
   }
 
-  /** Has the same hooks as the session's host will have: Claude Code is told of them at its start. */
+  /** Has the same hooks as the session's host will have, because Claude Code gets the list at its start. */
   host(hooks: ProcessSetup["hooks"]): ConversationHost {
     const denied = async () => ({ allow: false as const, message: UNBOUND });
     return {

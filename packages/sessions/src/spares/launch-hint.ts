@@ -24,28 +24,35 @@ export function launchHint({ agent, environmentId, metadata, vaultIds = [] }: La
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 }
 
-/**
- * Whether a process can be started before its session: it needs nothing that belongs to the session alone, such as a worktree,
- * mounted files or connections to MCP servers, and runs no hooks of the folder at its start.
- */
+/** Whether a process can be started before its session: it needs nothing of its own, such as a worktree or mounted files. */
 export async function canStartAhead(
   row: SessionRow,
   environment: Environment,
   settings: Pick<ProcessSettings, "fleet" | "sandbox" | "sessionServers" | "trustOf">,
 ): Promise<boolean> {
-  const { sandbox, fleet, sessionServers, trustOf } = settings;
-  const { agent } = row;
-  const agents = [agent, ...rosterOf(agent)];
   const isOwn =
-    row.selfHosted ||
     row.resources.length > 0 ||
-    (row.vaultIds ?? []).length > 0 ||
-    agents.some(({ mcp_servers: servers, skills }) => servers.length > 0 || skills.length > 0) ||
+    [row.agent, ...rosterOf(row.agent)].some(({ skills }) => skills.length > 0) ||
     environment.metadata[ENVIRONMENT_METADATA.git] !== undefined ||
-    environment.metadata[ENVIRONMENT_METADATA.isolation] === "worktree" ||
+    environment.metadata[ENVIRONMENT_METADATA.isolation] === "worktree";
+  return !isOwn && (await startsAlone(row, settings));
+}
+
+/**
+ * Whether a process can be started before there is a message: it starts no MCP servers and no hooks of the folder, and needs no
+ * secrets, which are read anew for each process, nor ports of this machine, which have one owner.
+ */
+export async function startsAlone(
+  row: SessionRow,
+  settings: Pick<ProcessSettings, "fleet" | "sandbox" | "sessionServers" | "trustOf">,
+): Promise<boolean> {
+  const { sandbox, fleet, sessionServers, trustOf } = settings;
+  const hasMore =
+    row.selfHosted ||
+    (row.vaultIds ?? []).length > 0 ||
+    [row.agent, ...rosterOf(row.agent)].some(({ mcp_servers: servers }) => servers.length > 0) ||
     (sessionServers?.(row.id) ?? []).length > 0;
-  // Ports of this machine have one owner, and secrets are read anew for each session.
-  if (isOwn || fleet || sandbox?.ports?.length || sandbox?.credentials?.length) return false;
+  if (hasMore || fleet || sandbox?.ports?.length || sandbox?.credentials?.length) return false;
   const trust = await trustOf?.(row.folder);
   if (!trust?.trusted || !trust.config) return true;
   const { hooks = {}, servers } = trustedParts(trust.config);

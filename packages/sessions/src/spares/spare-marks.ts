@@ -1,6 +1,7 @@
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isId, type SessionId } from "@tandem/protocol";
+import { isAlive } from "@tandem/workspace";
 
 /** Distinguishes this process from an earlier one with the same pid, as in a container. */
 const SELF = `${process.pid}.${Math.round(performance.timeOrigin)}`;
@@ -36,14 +37,5 @@ export class SpareMarks {
 
   #names(): Promise<string[]> {
     return readdir(this.#folder).catch(() => []);
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }

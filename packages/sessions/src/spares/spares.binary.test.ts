@@ -3,27 +3,22 @@ import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { newId, SESSION_METADATA, type LoggedEvent, type Session, type SessionId } from "@tandem/protocol";
 import { always, text, toolUse } from "@tandem/rehearsal";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { isIdle, setEngineStage, textsOf, the, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { isIdle, setEngineStage, textsOf, the, type RunningEngine } from "../testing/engine-stage.ts";
 
-let stage: EngineStage;
-let running: RunningEngine;
-let agent: string;
-beforeAll(async () => {
-  stage = await setEngineStage();
-  running = await stage.open({
-    sandbox: { mode: "auto" },
-    spareProcesses: { count: 1, keepMs: 3_600_000 },
-    checkpoints: { maxFiles: 1_000, maxFileBytes: 1024 ** 2, maxTotalBytes: 1024 ** 3, keepMs: 3_600_000 },
-  });
-  ({ id: agent } = await running.engine.agents.create({
-    name: "tester",
-    model: "sonnet",
-    tools: [
-      { type: "agent_toolset_20260401", default_config: { permission_policy: { type: "always_ask" } } },
-      { type: "custom", name: "ask_client", description: "Asks.", input_schema: { type: "object", properties: {} } },
-    ],
-  }));
+const stage = await setEngineStage();
+const running = await stage.open({
+  sandbox: { mode: "auto" },
+  spareProcesses: { count: 1, keepMs: 3_600_000 },
+  checkpoints: { maxFiles: 1_000, maxFileBytes: 1024 ** 2, maxTotalBytes: 1024 ** 3, keepMs: 3_600_000 },
+});
+const { id: agent } = await running.engine.agents.create({
+  name: "tester",
+  model: "sonnet",
+  tools: [
+    { type: "agent_toolset_20260401", default_config: { permission_policy: { type: "always_ask" } } },
+    { type: "custom", name: "ask_client", description: "Asks.", input_schema: { type: "object", properties: {} } },
+  ],
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 beforeEach(() => stage.rehearsal.use([always(text("fine"))]));

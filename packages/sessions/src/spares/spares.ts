@@ -6,7 +6,7 @@ import { Timer } from "../host/timer.ts";
 import type { ToolDefinitions } from "../mcp/tool-definitions.ts";
 import type { ProcessSettings } from "../process/process-settings.ts";
 import { sandboxFolder } from "../sandbox/sandbox-folder.ts";
-import { canStartAhead, launchHint } from "./launch-hint.ts";
+import { canStartAhead, launchHint, startsAlone } from "./launch-hint.ts";
 import { Spare } from "./spare.ts";
 import { SpareMarks } from "./spare-marks.ts";
 import type { SpareSettings } from "./spare-settings.ts";
@@ -132,6 +132,20 @@ export class Spares {
     entry.timer.set(keepMs, () => void this.#end(entry));
   }
 
+  /** How many processes of released sessions may wait for a message at once. */
+  get mostReopened(): number {
+    return this.#isStopped ? 0 : this.#dependencies.settings.spareProcesses.count;
+  }
+
+  /** Whether the process of a released session may be started before its next message. */
+  async mayReopen(row: SessionRow): Promise<boolean> {
+    const { settings, isHalted } = this.#dependencies;
+    const isAtRest = row.status === "idle" && !row.archivedAt && !row.parked && row.waitingFor.length === 0;
+    if (!isAtRest || !row.claudeSession || this.mostReopened === 0 || process.availableMemory() < FREE_BYTES)
+      return false;
+    return !(await isHalted()) && (await startsAlone(row, settings));
+  }
+
   /** For a new session: the ids of a process that is started for one like it. The caller creates the session, or calls `giveBack`. */
   reserve(row: Pick<SessionRow, "agent" | "environmentId" | "metadata" | "vaultIds">): ReservedSpare | undefined {
     if (this.#entries.length === 0) return undefined;
@@ -188,7 +202,10 @@ export class Spares {
     const { settings, environmentOf, places } = this.#dependencies;
     try {
       const environment = await environmentOf(template.environmentId);
-      if (await this.#dependencies.isHalted()) throw new NotAhead();
+      if (await this.#dependencies.isHalted()) {
+        void this.#end(entry);
+        return undefined;
+      }
       if (!(await canStartAhead(template, environment, settings))) throw new NotAhead();
       await this.#marks.add(entry.id);
       const folder = await places.prepare(environment, entry.id);
@@ -198,6 +215,8 @@ export class Spares {
       const onEnded = (): void => void this.#end(entry);
       return await Spare.open(row, settings, { ...this.#dependencies, onEnded });
     } catch (error) {
+      // If it was ended meanwhile, the error says nothing about the next start.
+      if (!this.#entries.includes(entry)) return undefined;
       if (this.#failedAt.size >= MAX_KINDS) this.#failedAt.clear();
       this.#failedAt.set(entry.hint, settings.clock.monotonic());
       if (!(error instanceof NotAhead))

@@ -5,7 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findExecutable, openConversation, ProcessLedger, type Credential } from "@tandem/claude-code";
-import type { AgentCreateParams, LoggedEvent, Session, SessionCreateParams, SessionEventType } from "@tandem/protocol";
+import type {
+  AgentCreateParams,
+  LoggedEvent,
+  Session,
+  SessionCreateParams,
+  SessionEventType,
+  SessionId,
+} from "@tandem/protocol";
 import { startRehearsal, type Rehearsal, type RehearsalOptions, type Script } from "@tandem/rehearsal";
 import { openStore, type Store } from "@tandem/storage";
 import { createEngine } from "../create-engine.ts";
@@ -33,6 +40,8 @@ export interface EngineStage extends AsyncDisposable {
   root: string;
   /** Pids of running Claude Code processes of this stage's engines. */
   processes(): Promise<number[]>;
+  /** The log up to the first matching event, read without an engine: another engine could take the session over. */
+  until(session: Session, fits: (logged: LoggedEvent) => boolean): Promise<LoggedEvent[]>;
   /** `location`: another store than the stage's own. */
   open(overrides?: Overrides): Promise<RunningEngine>;
   /** Starts an engine in its own process, with a session of this agent and a first message. */
@@ -140,6 +149,10 @@ export async function setEngineStage(script: Script = [], options?: RehearsalOpt
     folder,
     root,
     processes: async () => (await readdir(join(root, "state", "processes"))).map((name) => Number.parseInt(name, 10)),
+    async until({ id }, fits) {
+      await using store = await openStore(join(root, "tandem.db"));
+      return await followUntil(store, id, fits, 0);
+    },
     open,
     spawn: spawnEngine,
     async [Symbol.asyncDispose]() {
@@ -223,17 +236,7 @@ export function handle(
       ]);
       return sent!.id;
     },
-    async until(session, fits, after = read.get(session.id) ?? 0) {
-      const seen: LoggedEvent[] = [];
-      const signal = AbortSignal.timeout(DEADLINE_MS);
-      for await (const batch of store.events.follow(session.id as never, after, signal)) {
-        for (const logged of batch) {
-          seen.push(logged);
-          if (fits(logged)) return seen;
-        }
-      }
-      throw new Error(`The awaited event did not come; there were: ${typesOf(seen).join(", ")}`);
-    },
+    until: ({ id }, fits, after = read.get(id) ?? 0) => followUntil(store, id, fits, after),
     async turn(session, text) {
       const after = await engine.sessions.head(session.id);
       await opened.say(session, text);
@@ -249,6 +252,23 @@ export function handle(
     },
   };
   return opened;
+}
+
+async function followUntil(
+  store: Store,
+  session: string,
+  fits: (logged: LoggedEvent) => boolean,
+  after: number,
+): Promise<LoggedEvent[]> {
+  const seen: LoggedEvent[] = [];
+  const signal = AbortSignal.timeout(DEADLINE_MS);
+  for await (const batch of store.events.follow(session as SessionId, after, signal)) {
+    for (const logged of batch) {
+      seen.push(logged);
+      if (fits(logged)) return seen;
+    }
+  }
+  throw new Error(`The awaited event did not come; there were: ${typesOf(seen).join(", ")}`);
 }
 
 /** Agent parameters under which no tool call asks. */

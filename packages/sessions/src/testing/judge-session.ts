@@ -2,6 +2,7 @@ import type { LoggedEvent, SessionId } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
 import { unansweredCalls } from "../log/unanswered-calls.ts";
 import { openCalls } from "../log/open-turn.ts";
+import { isRequestEnd } from "../log/request-end.ts";
 
 /** Checks the invariants of an idle session and returns the violations. `sent` are acknowledged events. */
 export async function judgeSession(
@@ -62,8 +63,7 @@ function usage(events: readonly LoggedEvent[], counted: number): string[] {
   const requests = new Map<string, number>();
   for (const { event } of events) {
     // In a sandbox, a request that an interrupt cut off is known to its proxy only.
-    const isRequest = event.type === "span.model_request_end" || event.type === "tandem.side_request";
-    if (!isRequest || !event.tandem.model) continue;
+    if (!isRequestEnd(event) || !event.tandem.model) continue;
     requests.set(event.tandem.message_id ?? event.id, event.model_usage.output_tokens);
   }
   const total = [...requests.values()].reduce((sum, tokens) => sum + tokens, 0);

@@ -31,7 +31,7 @@ export function renderMessage(
 
 const asText = (value: unknown): string => (typeof value === "string" ? value : printed(value, MAX_VALUE_CHARS));
 
-/** What will be cut is not indented: that alone could take a hundred times the memory. */
+/** Does not indent a text that will be cut: the indented text could take a hundred times the memory. */
 function printed(value: unknown, limit: number): string {
   const compact = JSON.stringify(value);
   return compact.length > limit ? compact : JSON.stringify(value, null, 1);

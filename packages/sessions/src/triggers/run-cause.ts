@@ -6,7 +6,7 @@ export const runCause = z.object({
   event: z.string().nullable(),
   /** For the agent, in front of the deployment's first message. */
   text: z.string(),
-  /** Who asked for it, as `Name <address>`. */
+  /** The person who asked for it, as `Name <address>`. */
   requester: z.string().nullable(),
 });
 export type RunCause = z.infer<typeof runCause>;

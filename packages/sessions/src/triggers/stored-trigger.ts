@@ -20,7 +20,7 @@ export const storedTrigger = z.object({
 });
 export type StoredTrigger = z.infer<typeof storedTrigger>;
 
-/** What one accepted delivery has started. It is kept as long as its signature is valid, so that it is accepted once. */
+/** The run that one accepted delivery has started. It is kept as long as its signature is valid, so that it is accepted once. */
 export const acceptedDelivery = z.object({
   run: z.custom<DeploymentRunId>((value) => typeof value === "string"),
   at: z.string(),

@@ -2,18 +2,14 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openStore, SecretBox, type Store } from "@tandem/storage";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { systemClock } from "../host/clock.ts";
+import { systemClock } from "@tandem/protocol";
+import { openStore, SecretBox } from "@tandem/storage";
+import { afterAll, expect, test } from "vitest";
 import { TriggerRecords } from "./trigger-records.ts";
 import { TriggerService } from "./trigger-service.ts";
 
-let folder: string;
-let store: Store;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "tandem-triggers-"));
-  store = await openStore(join(folder, "tandem.db"));
-});
+const folder = await mkdtemp(join(tmpdir(), "tandem-triggers-"));
+const store = await openStore(join(folder, "tandem.db"));
 afterAll(async () => {
   await store[Symbol.asyncDispose]();
   await rm(folder, { recursive: true });

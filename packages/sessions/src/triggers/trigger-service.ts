@@ -9,14 +9,15 @@ import {
   type TriggerReceipt,
   type TriggerUpdateParams,
   type TriggerWithSecret,
+  isoNow,
+  type Clock,
 } from "@tandem/protocol";
 import type { RecordChange, SecretBox } from "@tandem/storage";
-import { isoNow, type Clock } from "../host/clock.ts";
 import type { Log } from "../host/host-settings.ts";
 import type { RunCause } from "./run-cause.ts";
 import { readPayload } from "./read-payload.ts";
 import { renderMessage } from "./render-message.ts";
-import { requesterOf } from "./requester-of.ts";
+import { payloadValues } from "./payload-values.ts";
 import type { LoggedDelivery, StoredTrigger } from "./stored-trigger.ts";
 import type { TriggerRecords } from "./trigger-records.ts";
 import type { Triggers } from "./triggers.ts";
@@ -229,3 +230,17 @@ function checkSecret({ type }: StoredTrigger["verification"], secret: string): v
 }
 
 const conflict = (message: string): RequestError => new RequestError("conflict", message);
+
+/** The person whose action GitHub reports, in the form that GitHub takes for a co-author. */
+function requesterOf(payload: unknown): string | null {
+  const [login] = payloadValues(payload, "sender.login");
+  const [id] = payloadValues(payload, "sender.id");
+  if (
+    typeof login !== "string" ||
+    typeof id !== "number" ||
+    !/^[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?$/.test(login)
+  ) {
+    return null;
+  }
+  return `${login} <${id}+${login}@users.noreply.github.com>`;
+}

@@ -3,24 +3,12 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readFolderConfig } from "@tandem/workspace";
 import { text, toolUse } from "@tandem/rehearsal";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import {
-  isIdle,
-  setEngineStage,
-  TEST_SANDBOX,
-  the,
-  typesOf,
-  type EngineStage,
-  type RunningEngine,
-} from "../testing/engine-stage.ts";
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { isIdle, setEngineStage, TEST_SANDBOX, the, typesOf } from "../testing/engine-stage.ts";
 import type { FolderTrust } from "./folder-trust.ts";
 
 const SERVER = fileURLToPath(import.meta.resolve("../testing/mcp-stdio-server.ts"));
 
-/** An untrusted folder: every active part leaves a file in `evidence`. */
-let stage: EngineStage;
-let running: RunningEngine;
-let evidence: string;
 let trusted: string | undefined;
 
 const put = async (path: string, content: string): Promise<void> => {
@@ -30,13 +18,12 @@ const put = async (path: string, content: string): Promise<void> => {
 const leave = (name: string): string => `touch '${join(evidence, name)}'`;
 const hook = (name: string) => [{ hooks: [{ type: "command", command: leave(name) }] }];
 
-beforeAll(async () => {
-  stage = await setEngineStage();
-  evidence = join(stage.root, "evidence");
-  // Hooks of the folder run in the sandbox.
-  const mounts = [{ path: evidence, write: true }];
-  running = await stage.open({ trustOf, ...(TEST_SANDBOX && { sandbox: { mode: TEST_SANDBOX, mounts } }) });
-});
+/** An untrusted folder: every active part leaves a file in `evidence`. */
+const stage = await setEngineStage();
+const evidence = join(stage.root, "evidence");
+// Hooks of the folder run in the sandbox.
+const mounts = [{ path: evidence, write: true }];
+const running = await stage.open({ trustOf, ...(TEST_SANDBOX && { sandbox: { mode: TEST_SANDBOX, mounts } }) });
 afterAll(() => stage[Symbol.asyncDispose]());
 beforeEach(async () => {
   trusted = undefined;

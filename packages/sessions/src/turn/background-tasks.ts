@@ -1,5 +1,4 @@
-import { RequestError, type BackgroundTask, type WorkflowRunResult } from "@tandem/protocol";
-import type { Clock } from "../host/clock.ts";
+import { RequestError, type BackgroundTask, type WorkflowRunResult, type Clock } from "@tandem/protocol";
 import { Timer } from "../host/timer.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
 

@@ -2,9 +2,10 @@ import { RequestError } from "@tandem/protocol";
 import type { ApprovalRequests } from "../approvals/approval-requests.ts";
 import { RUN_LOST } from "../log/open-runs.ts";
 import type { BackgroundTasks } from "./background-tasks.ts";
-import { closeInterruptedTurn } from "./close-interrupted-turn.ts";
+import { cancellation } from "../approvals/outcome.ts";
+import { closing, isWorkerCall } from "../log/open-turn.ts";
 import type { QuotaWait } from "./quota-wait.ts";
-import { readInterruptedTurn } from "./read-interrupted-turn.ts";
+import { readInterruptedTurn, type InterruptedTurn } from "./read-interrupted-turn.ts";
 import type { TurnDependencies } from "./turn-dependencies.ts";
 import type { TurnEnding } from "./turn-ending.ts";
 import { interruptedTurn, turnFailure } from "./turn-failure.ts";
@@ -63,4 +64,27 @@ export async function inheritTurn(
     await writer.place(status.running(), { status: "running" });
     await resume();
   } else await ending.end(turnFailure(new RequestError("unavailable", lastLoss)), "crash");
+}
+
+/** Takes over the usage and the requests of a former writer, and closes the calls that it had running. */
+async function closeInterruptedTurn(
+  interrupted: InterruptedTurn,
+  { settings, writer, ledger }: Pick<TurnDependencies, "settings" | "writer" | "ledger">,
+  requests: ApprovalRequests,
+): Promise<void> {
+  // An orphaned Claude Code process on this machine must end before another one starts.
+  await settings.sweep();
+  for (const { thread, end } of interrupted.uncounted) ledger.carry(thread, end);
+  requests.inherit(interrupted);
+  const words = `The process ${interrupted.isHandedOver ? "was stopped" : "died"} while this call was running. Its effect is unknown.`;
+  const closings = interrupted.running.map((call) => closing(call, "crash", words));
+  const unrun = interrupted.cancelled.map((call) =>
+    closing(call, "crash", isWorkerCall(call) ? words : "The process died before this call ran."),
+  );
+  await writer.place([
+    ...closings,
+    ...unrun,
+    ...interrupted.cancelled.flatMap((call) => cancellation(call, writer.now)),
+  ]);
+  requests.askOutcomes(interrupted.unknown);
 }

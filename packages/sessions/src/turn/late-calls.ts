@@ -5,6 +5,7 @@ import { CallRefused } from "../approvals/call-refused.ts";
 import { replacedId } from "../approvals/legacy-grants.ts";
 import { unrunResult } from "../approvals/late-result.ts";
 import { toolState } from "../approvals/tool-state.ts";
+import type { TurnHooks } from "../hooks/turn-hook.ts";
 import { closing, resultOf } from "../log/open-turn.ts";
 import { callMcpTool } from "../process/call-mcp-tool.ts";
 import type { ConversationHolder } from "../conversation/conversation-holder.ts";
@@ -13,6 +14,7 @@ import type { TurnDependencies } from "./turn-dependencies.ts";
 interface LateCallParts extends Pick<TurnDependencies, "store" | "settings" | "writer" | "definitions" | "rules"> {
   holder: ConversationHolder;
   requests: ApprovalRequests;
+  hooks: Pick<TurnHooks, "prepared">;
 }
 
 /** An environment variable carries the notes to Claude Code. */
@@ -83,7 +85,9 @@ export class LateCalls {
   }
 
   async #callServer({ call, input }: LateCall): Promise<LateResult> {
-    const { requests, writer } = this.#parts;
+    const { requests, writer, hooks } = this.#parts;
+    // The tool may change files.
+    await hooks.prepared();
     const onRun = (): Promise<void> => requests.started(call.use.id);
     const { content, isError } = await callMcpTool(this.#parts, call, { onRun, ...(input && { changedTo: input }) });
     const event = resultOf(call, { content, is_error: isError });

@@ -1,15 +1,6 @@
 import { always, serverError, stallBeforeFirstByte, text, toolUse, when } from "@tandem/rehearsal";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  ALLOW_ALL,
-  isIdle,
-  setEngineStage,
-  textsOf,
-  the,
-  typesOf,
-  type EngineStage,
-  type RunningEngine,
-} from "../testing/engine-stage.ts";
+import { afterAll, describe, expect, test } from "vitest";
+import { ALLOW_ALL, isIdle, setEngineStage, textsOf, the, typesOf } from "../testing/engine-stage.ts";
 import {
   bodyOf,
   define,
@@ -21,12 +12,8 @@ import {
   verdictsOf,
 } from "../outcomes/testing/graded-session.ts";
 
-let stage: EngineStage;
-let engine: RunningEngine;
-beforeAll(async () => {
-  stage = await setEngineStage();
-  engine = await stage.open({ leaseTtl: 1_000 });
-});
+const stage = await setEngineStage();
+let engine = await stage.open({ leaseTtl: 1_000 });
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const isStart = ({ event }: { event: { type: string } }): boolean => event.type === "span.outcome_evaluation_start";

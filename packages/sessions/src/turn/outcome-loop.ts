@@ -7,10 +7,10 @@ import {
   type SessionEventBody,
   type StopReason,
   type ThreadId,
+  isoNow,
 } from "@tandem/protocol";
 import type { OutcomeState, SessionChange } from "@tandem/storage";
 import type { Refusal, TurnHooks } from "../hooks/turn-hook.ts";
-import { isoNow } from "../host/clock.ts";
 import type { Placed } from "../log/open-turn.ts";
 import { usageEvent } from "../log/usage-ledger.ts";
 import type { ConversationHolder } from "../conversation/conversation-holder.ts";

@@ -1,3 +1,4 @@
+import type { Conversation } from "@tandem/claude-code";
 import { RequestError, type EventOf } from "@tandem/protocol";
 import type { ApprovalRequests, LateAnswers } from "../approvals/approval-requests.ts";
 import { commandOf } from "../commands/session-commands.ts";
@@ -37,6 +38,8 @@ export class PromptSender {
   readonly #parts: PromptDependencies;
   readonly #lateCalls: LateCalls;
   readonly #processWait: ProcessWait;
+  /** Conversations that have got a prompt. */
+  readonly #prompted = new WeakSet<Conversation>();
 
   constructor(dependencies: TurnDependencies, parts: PromptDependencies) {
     this.#dependencies = dependencies;
@@ -69,12 +72,14 @@ export class PromptSender {
     const turn = { message: message?.id ?? null, opening: messages[0] ?? null, startedAt };
     await hooks.before(turn, (events) => writer.write(events));
     if (!message) {
-      // A late call runs as soon as its process starts.
-      await hooks.prepared();
+      // A call may run as soon as its process starts.
+      hooks.prepare();
+      if (isAfterReset) await hooks.prepared();
       this.#check(id);
       const conversation = await (isAfterReset ? holder.open() : this.#lateCalls.run(late, () => this.#check(id)));
       if (isAfterReset) quotaWait.resume(conversation);
-      this.#prompted(id);
+      this.#prompted.add(conversation);
+      this.#begun(id);
       if (this.#isInterrupted(id)) await conversation.interrupt();
       return;
     }
@@ -83,8 +88,8 @@ export class PromptSender {
     const { content, isCommand, events } = await commands.prepare(writer.row, message);
     if (events.length > 0) await writer.write(events);
     this.#check(id);
-    const isNew = holder.current === undefined;
     const conversation = await holder.open();
+    const isNew = !this.#prompted.has(conversation);
     const lost = isNew ? await lostMessages(store, writer.row.id, conversation, message.id, hooks.guardMessages) : [];
     const adjusted = await holder.adjust(conversation, message);
     if (adjusted.length > 0) await writer.write(adjusted);
@@ -98,7 +103,9 @@ export class PromptSender {
     const system = isCommand ? [] : holder.systemMessages.take();
     const all = [...system, ...lost, ...content, ...known];
     conversation.send({ uuid: messageUuid(message.id), content: all, isCommand });
-    this.#prompted(id);
+    hooks.prepare();
+    this.#prompted.add(conversation);
+    this.#begun(id);
   }
 
   #check(id: number): Turn {
@@ -108,7 +115,7 @@ export class PromptSender {
   }
 
   /** Claude may have ended the turn already when `open` resolves. */
-  #prompted(id: number): void {
+  #begun(id: number): void {
     const { machine } = this.#parts;
     if (machine.isOpen(id) && machine.state.type === "starting") machine.apply({ type: "prompted" });
   }

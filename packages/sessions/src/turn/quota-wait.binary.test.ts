@@ -44,7 +44,7 @@ test("a turn that hits a quota waits for the reset and then continues", async ()
   const row = (await engine.store.sessions.get(session.id))!;
   expect(row).toMatchObject({ status: "rescheduling", parked: { kind: "five_hour" } });
   expect(await stage.processes()).toEqual([]);
-  // What is sent meanwhile is kept for after the turn.
+  // Messages that arrive meanwhile wait for the end of the turn.
   stage.rehearsal.use([text("Done."), text("Yes?")]);
   await engine.say(session, "And then?");
   clock.advance(HOUR * 1_000);
@@ -109,17 +109,17 @@ test("after a kill during the wait, the next server continues the wait and the t
     settings,
     credential: login,
   });
-  const watching = await open();
-  await watching.until(session, ({ event }) => event.type === "session.status_rescheduled");
+  await stage.until(session, ({ event }) => event.type === "session.status_rescheduled");
   server.kill("SIGKILL");
   await once(server, "exit");
   stage.rehearsal.use([text("Done.")]);
-  const events = await watching.until(session, isIdle);
+  const next = await open();
+  const events = await next.until(session, isIdle);
   expect(textsOf(events)).toEqual(["Done."]);
   expect(typesOf(events).filter((type) => type === "tandem.parked")).toHaveLength(1);
   expect(typesOf(events)).not.toContain("tandem.recovered");
   const { resets_at: resetsAt } = the(events, "tandem.parked");
   const resumed = events.findLast(({ event }) => event.type === "session.status_running")!.event;
   expect(Date.parse(resumed.processed_at!)).toBeGreaterThanOrEqual(Date.parse(resetsAt));
-  expect(await judgeSession(watching, session)).toEqual([]);
+  expect(await judgeSession(next, session)).toEqual([]);
 });

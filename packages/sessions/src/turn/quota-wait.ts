@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Conversation, TurnEnd } from "@tandem/claude-code";
-import { LlmError, SESSION_METADATA, type EventOf, type SessionEventBody } from "@tandem/protocol";
+import { LlmError, SESSION_METADATA, type EventOf, type SessionEventBody, type Clock } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
 import { UNNAMED, type AccountLimit } from "../fleet/account-limits.ts";
-import type { Clock } from "../host/clock.ts";
 import { Timer } from "../host/timer.ts";
 import { turnOptions } from "../process/turn-options.ts";
 import type { TurnDependencies } from "./turn-dependencies.ts";

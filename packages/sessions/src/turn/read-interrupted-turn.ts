@@ -1,4 +1,4 @@
-import type { EventId, EventOf, LoggedEvent, SessionEvent, ThreadId } from "@tandem/protocol";
+import type { EventId, LoggedEvent, SessionEvent, ThreadId } from "@tandem/protocol";
 import type { SessionRow, Store } from "@tandem/storage";
 import {
   announcedCalls,
@@ -12,6 +12,7 @@ import { answeredCall } from "../approvals/answer-event.ts";
 import { grantedCalls, openGrants } from "../approvals/legacy-grants.ts";
 import { allowsRun, answeredId, isAnswer } from "../approvals/pending-calls.ts";
 import { promptOf } from "../log/outcome-prompt.ts";
+import { isRequestEnd, type RequestEnd } from "../log/request-end.ts";
 import type { InheritedRequests } from "../approvals/approval-requests.ts";
 import { loadTranscripts } from "../process/transcript-store.ts";
 
@@ -32,7 +33,7 @@ export interface InterruptedTurn extends InheritedRequests {
   /** How often it has waited for a quota. */
   windows: number;
   /** Model requests that no `session.usage` has counted. */
-  uncounted: { thread: ThreadId | null; end: Pick<EventOf<"span.model_request_end">, "model_usage" | "tandem"> }[];
+  uncounted: { thread: ThreadId | null; end: RequestEnd }[];
 }
 
 /** Undefined if no turn was open. */
@@ -70,13 +71,7 @@ export async function readInterruptedTurn(
     windows: events.filter(({ event }) => event.type === "tandem.parked").length,
     uncounted: events
       .slice(counted + 1)
-      .flatMap(({ thread, event }) =>
-        event.type === "span.model_request_end" ||
-        event.type === "tandem.grader_request" ||
-        event.type === "tandem.side_request"
-          ? [{ thread, end: event }]
-          : [],
-      ),
+      .flatMap(({ thread, event }) => (isRequestEnd(event) ? [{ thread, end: event }] : [])),
   };
 }
 

@@ -199,6 +199,11 @@ export class TurnRunner {
     if (!this.running) await this.close();
   }
 
+  /** Starts the process before there is a message. */
+  async reopen(): Promise<void> {
+    if (!this.running) await this.#holder.reopen();
+  }
+
   // Input from clients.
 
   /** Begins a turn with a message or outcome, or steers the running one. If neither is possible, it stays queued. */

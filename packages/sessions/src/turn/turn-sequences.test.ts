@@ -1,5 +1,5 @@
 import type { EventId, ThreadId } from "@tandem/protocol";
-import { describe, expect, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 import { PendingApprovals } from "../approvals/pending-approvals.ts";
 import { announcement, runningCalls, unanswered, undelivered, type Answer } from "../approvals/pending-calls.ts";
 import type { OpenCall } from "../log/open-turn.ts";
@@ -14,6 +14,8 @@ import {
   type TurnEvent,
   type TurnState,
 } from "./turn-state.ts";
+
+const SEEDS = inject("soak") ? 5_000 : 100;
 
 const END = { stop: "end_turn", stopDetails: null, reported: {} } as const;
 
@@ -281,7 +283,7 @@ describe("random sequences of input, answers, crashes, timeouts and interrupts",
   it("end each turn once, close each call once and lose no answer", async () => {
     const happened = new Set<string>();
     const kinds = new Set<string>();
-    for (let seed = 1; seed <= 100; seed += 1) {
+    for (let seed = 1; seed <= SEEDS; seed += 1) {
       const driver = new Driver(randomOf(seed));
       const steps: string[] = [];
       for (let count = 0; count < 100; count += 1) {

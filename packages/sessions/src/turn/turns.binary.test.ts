@@ -1,5 +1,5 @@
 import { RequestError, type LoggedEvent, type Session } from "@tandem/protocol";
-import { always, reply, slowly, text, toolUse, type ModelRequest } from "@tandem/rehearsal";
+import { always, reply, slowly, text, times, toolUse, type ModelRequest } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import {
   ALLOW_ALL,
@@ -8,17 +8,12 @@ import {
   setEngineStage,
   the,
   typesOf,
-  type EngineStage,
   type RunningEngine,
 } from "../testing/engine-stage.ts";
 import { judgeSession } from "../testing/judge-session.ts";
 
-let stage: EngineStage;
-let engine: RunningEngine;
-beforeAll(async () => {
-  stage = await setEngineStage();
-  engine = await stage.open();
-});
+const stage = await setEngineStage();
+const engine = await stage.open();
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const asked = (): string[] => stage.rehearsal.modelRequests.map((request: ModelRequest) => request.lastUserText);
@@ -51,12 +46,15 @@ describe("a steering message", () => {
   });
 
   test("precedes queued messages, and order is kept", async () => {
-    stage.rehearsal.use([slowly(text("A slow answer of some words."), { tokenMs: 80 }), text("Two."), text("Three.")]);
+    const sent = Promise.withResolvers<void>();
+    const slow = slowly(text("A slow answer of some words."), { tokenMs: 80 });
+    stage.rehearsal.use([times(1, () => sent.promise.then(() => slow)), text("Two."), text("Three.")]);
     const session = await engine.reuse(ALLOW_ALL);
     const first = await engine.say(session, "One.");
     await engine.until(session, isType("span.model_request_start"));
     const third = await engine.say(session, "I can wait.");
     const second = await engine.say(session, "I cannot.", "steer");
+    sent.resolve();
     const events = await engine.until(session, isIdle);
     expect(asked()).toEqual(["One.", "I cannot.", "I can wait."]);
     expect(typesOf(events).filter((type) => type === "user.message")).toHaveLength(3);
@@ -93,7 +91,7 @@ describe("a steering message", () => {
     expect(await judgeSession(engine, session, [steering])).toEqual([]);
   });
 
-  test("is told once, also when the conversation continues in another process", async () => {
+  test("is reported once, also when the conversation continues in another process", async () => {
     const quick = await stage.open({ idle: 100 });
     stage.rehearsal.use([toolUse("Bash", { command: "sleep 0.5" }), text("Understood."), text("Still here.")]);
     const session = await quick.session({}, ALLOW_ALL);
@@ -247,10 +245,10 @@ describe("a database that is slow or away", () => {
   let before: readonly number[];
   beforeAll(async () => {
     before = await stage.processes();
-    other = await stage.open({ leaseTtl: 1_000 });
+    other = await stage.open({ leaseTtl: 5_000 });
   });
 
-  test("a message that steers is told once, also while the store is slow to take it out of the inbox", async () => {
+  test("a message that steers is reported once, also while the store is slow to take it out of the inbox", async () => {
     const append = other.store.events.append.bind(other.store.events);
     other.store.events.append = async (...what) => {
       if (what[2]?.taken?.length) await new Promise((resolve) => setTimeout(resolve, 700));

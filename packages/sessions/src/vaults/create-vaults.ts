@@ -1,6 +1,5 @@
-import { RequestError, type AuditNote } from "@tandem/protocol";
+import { RequestError, type AuditNote, type Clock } from "@tandem/protocol";
 import type { Records, SecretBox } from "@tandem/storage";
-import type { Clock } from "../host/clock.ts";
 import type { Log } from "../host/host-settings.ts";
 import { cannotInject } from "./cannot-inject.ts";
 import { guardedFetch } from "./use/guarded-fetch.ts";

@@ -6,9 +6,10 @@ import {
   type CredentialUpdateParams,
   type CredentialValidation,
   type VaultCredential,
+  isoNow,
+  type Clock,
 } from "@tandem/protocol";
 import type { Page, PageQuery, SecretBox } from "@tandem/storage";
-import { isoNow, type Clock } from "../host/clock.ts";
 import { readFiltered } from "../host/read-filtered.ts";
 import { untilWritten, type Versioned } from "../host/until-written.ts";
 import { mergeMetadata } from "../host/merge-metadata.ts";

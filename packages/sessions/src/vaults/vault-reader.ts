@@ -1,6 +1,5 @@
-import type { AuditNote, VaultCredentialAuth } from "@tandem/protocol";
+import { type AuditNote, type VaultCredentialAuth, isoNow, type Clock } from "@tandem/protocol";
 import type { SealedSecret, SecretBox } from "@tandem/storage";
-import { isoNow, type Clock } from "../host/clock.ts";
 import { ownerOf, type SecretField, type StoredCredential } from "./stored-vault.ts";
 import type { VaultRecords } from "./vault-records.ts";
 

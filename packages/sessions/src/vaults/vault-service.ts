@@ -1,6 +1,12 @@
-import { newId, RequestError, type Vault, type VaultCreateParams, type VaultUpdateParams } from "@tandem/protocol";
+import {
+  newId,
+  RequestError,
+  type Vault,
+  type VaultCreateParams,
+  type VaultUpdateParams,
+  isoNow,
+} from "@tandem/protocol";
 import type { Page, PageQuery } from "@tandem/storage";
-import { isoNow } from "../host/clock.ts";
 import { readFiltered } from "../host/read-filtered.ts";
 import { untilWritten } from "../host/until-written.ts";
 import { mergeMetadata } from "../host/merge-metadata.ts";

@@ -149,7 +149,7 @@ test("a process with another key notices, changes nothing, and takes over once t
     fix: expect.stringContaining("secrets.key") as string,
   });
   expect(await one.reader.open(credential.auth.access_token)).toBe("first-access");
-  // The key is lost for good: archiving needs no key.
+  // The key is lost permanently: archiving needs no key.
   await other.vaults.credentials.archive(vault.id, id);
   await other.vaults.credentials.create(vault.id, oauth("https://a.example.com"));
   await expect(one.vaults.credentials.create(vault.id, oauth("https://c.example.com"))).rejects.toThrow(/the key/);

@@ -33,7 +33,7 @@ export function configuredEndpoints(
   });
   const all: ConfiguredEndpoint[] = [
     ...webhooks.map(({ url, name, events, secret }) => ({
-      record: record("standard", { url, name, enabled_events: events.filter((type) => type !== "tandem.test") }),
+      record: record("standard", { url, name, enabled_events: events }),
       secret,
     })),
     ...(notify?.webhooks ?? []).map(({ url, on, secret }) => ({

@@ -1,7 +1,7 @@
-import { RequestError } from "@tandem/protocol";
+import { RequestError, type Clock } from "@tandem/protocol";
 import { DUE, WEBHOOKS, type RecordChange, type Store, type StoredRecord } from "@tandem/storage";
-import type { Clock } from "../host/clock.ts";
 import type { Log } from "../host/host-settings.ts";
+import { DatabaseWait } from "../host/database-wait.ts";
 import { Timer } from "../host/timer.ts";
 import {
   DELIVERY,
@@ -42,6 +42,13 @@ const PRUNE_MS = HOUR;
 /** Attempts of this process at once. The smaller number keeps a slow endpoint from delaying others. */
 const PER_ENDPOINT = 4;
 const IN_TOTAL = 32;
+
+/** A due record that this process has claimed. */
+interface Claim extends Pick<StoredRecord, "key" | "version"> {
+  value: DueDelivery;
+  /** When other processes may send the delivery. */
+  until: number;
+}
 
 interface QueueParts {
   store: Pick<Store, "records" | "announcements">;
@@ -150,9 +157,10 @@ export class DeliveryQueue {
     const key = dueKey(endpoint.id, now + LEASE_MS, event);
     const isOurs = await this.#replace(record, [{ type: "put", kind: DUE, key, value: claimed, version: 0 }]);
     if (!isOurs || this.#stop.signal.aborted) return;
+    const claim: Claim = { key, version: 1, value: claimed, until: now + LEASE_MS };
     const attempts = this.#attempts.get(endpoint.id) ?? new Set();
     this.#attempts.set(endpoint.id, attempts);
-    const work = () => this.#attempt(endpoint, event, { key, value: claimed });
+    const work = () => this.#attempt(endpoint, event, claim);
     const attempt: Promise<void> = this.#guarded(work).finally(() => {
       attempts.delete(attempt);
       if (attempts.size === 0) this.#attempts.delete(endpoint.id);
@@ -161,25 +169,20 @@ export class DeliveryQueue {
     attempts.add(attempt);
   }
 
-  async #attempt(
-    endpoint: EndpointRecord,
-    event: string,
-    { key, value }: { key: string; value: DueDelivery },
-  ): Promise<void> {
+  async #attempt(endpoint: EndpointRecord, event: string, claim: Claim): Promise<void> {
     const { sender, endpoints, clock } = this.#parts;
+    const { value } = claim;
     const { announcement, created_at } = value;
     const result = await sender.send(endpoint, { id: event, announcement, created_at }, this.#stop.signal);
-    const claim = { key, version: 1 };
-    if (result.type === "irrelevant") return void (await this.#replace(claim, []));
+    if (result.type === "irrelevant") return this.#settle(claim, []);
     if (result.type !== "delivered" && this.#stop.signal.aborted) {
       // Our own exit says nothing about the endpoint.
       const again = { ...value, attempts: value.attempts - 1 };
-      await this.#replace(claim, [{ type: "put", kind: DUE, key: dueKey(endpoint.id, 0, event), value: again }]);
-      return;
+      return this.#settle(claim, [{ type: "put", kind: DUE, key: dueKey(endpoint.id, 0, event), value: again }]);
     }
     const wait = result.type === "failed" ? RETRIES_MS[value.attempts - 1] : undefined;
     const retryAt = wait === undefined ? undefined : clock.now() + wait * (1 - JITTER + 2 * JITTER * Math.random());
-    await this.#replace(claim, [
+    await this.#settle(claim, [
       ...(retryAt === undefined
         ? []
         : [{ type: "put" as const, kind: DUE, key: dueKey(endpoint.id, retryAt, event), value }]),
@@ -187,7 +190,10 @@ export class DeliveryQueue {
     ]);
     if (result.type === "delivered" || retryAt !== undefined) return;
     const { log } = this.#parts;
-    log.warn({ endpoint: endpoint.id, event, attempts: value.attempts, why: result.detail }, "a webhook was given up");
+    log.warn(
+      { endpoint: endpoint.id, event, attempts: value.attempts, why: result.detail },
+      "a webhook failed its last attempt",
+    );
     if (endpoint.kind !== "standard") return;
     if (result.type === "refused" && result.disables)
       await endpoints.disable(endpoint.id, `Disabled: ${result.detail}.`);
@@ -238,6 +244,20 @@ export class DeliveryQueue {
     if (attempts <= RETRIES_MS.length) return false;
     const success = await this.#parts.store.records.get(WEBHOOKS, SUCCESS, id);
     return !success || readSuccess(success.value).at < first_at;
+  }
+
+  /** Waits for an unavailable database while the claim lasts: afterwards, the delivery is sent again. */
+  async #settle(claim: Claim, changes: readonly RecordChange[]): Promise<void> {
+    const { clock } = this.#parts;
+    const wait = new DatabaseWait(clock, claim.until - clock.now());
+    const stop = (): void => wait.stop();
+    this.#stop.signal.addEventListener("abort", stop, { once: true });
+    if (this.#stop.signal.aborted) stop();
+    try {
+      await wait.run(() => this.#replace(claim, changes));
+    } finally {
+      this.#stop.signal.removeEventListener("abort", stop);
+    }
   }
 
   /** Deletes a due record and applies the changes, unless another process has claimed it. */

@@ -1,4 +1,4 @@
-import type { Announcement } from "@tandem/protocol";
+import { webhookDelivery, type Announcement } from "@tandem/protocol";
 import { z } from "zod";
 
 /** The delivery log: `ENDPOINT/EVENT`. */
@@ -28,14 +28,8 @@ export const readDue = (value: unknown): DueDelivery => dueDelivery.parse(value)
 
 const loggedDelivery = z.object({
   announcement,
-  created_at: z.string(),
-  /** `dropped`: the endpoint was disabled, or the delivery became too old, before it succeeded. */
-  state: z.enum(["pending", "delivered", "failed", "dropped"]),
-  attempts: z.int(),
-  last_at: z.string(),
-  next_at: z.string().nullable(),
-  status: z.int().nullable(),
-  detail: z.string().nullable(),
+  /** The state `dropped`: the endpoint was disabled, or the delivery became too old, before it succeeded. */
+  ...webhookDelivery.omit({ id: true, type: true, resource_id: true }).shape,
 });
 export type LoggedDelivery = z.infer<typeof loggedDelivery>;
 export const readLogged = (value: unknown): LoggedDelivery => loggedDelivery.parse(value);

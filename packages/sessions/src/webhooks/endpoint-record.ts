@@ -1,4 +1,4 @@
-import { WEBHOOK_EVENTS } from "@tandem/protocol";
+import { lastDelivery, WEBHOOK_EVENTS, webhookEndpoint } from "@tandem/protocol";
 import { sealedSecret, WANTED, type RecordChange } from "@tandem/storage";
 import { z } from "zod";
 
@@ -18,18 +18,10 @@ const endpointRecord = z.object({
    */
   kind: z.enum(["standard", "legacy", "desktop"]),
   /** `config` endpoints are managed by the file: only their state can be changed elsewhere. */
-  source: z.enum(["api", "config"]),
+  source: webhookEndpoint.shape.tandem.shape.source,
   /** The project whose file names it. */
   project: z.string().nullable(),
-  url: z.string(),
-  name: z.string(),
-  description: z.string(),
-  enabled_events: z.array(z.enum(WEBHOOK_EVENTS)),
-  state: z.enum(["enabled", "disabled"]),
-  /** Empty unless Tandem disabled it. */
-  disabled_reason: z.string(),
-  created_at: z.string(),
-  updated_at: z.string(),
+  ...webhookEndpoint.omit({ tandem: true, id: true }).shape,
 });
 export type EndpointRecord = z.infer<typeof endpointRecord>;
 
@@ -43,17 +35,11 @@ const secretRecord = z.object({
 export type SecretRecord = z.infer<typeof secretRecord>;
 export const readSecretRecord = (value: unknown): SecretRecord => secretRecord.parse(value);
 
-const statusRecord = z.object({
-  at: z.string(),
-  delivered: z.boolean(),
-  status: z.int().nullable(),
-  detail: z.string().nullable(),
-});
-export type EndpointStatus = z.infer<typeof statusRecord>;
+export type EndpointStatus = z.infer<typeof lastDelivery>;
 const successRecord = z.object({ at: z.number() });
 export const readSuccess = (value: unknown) => successRecord.parse(value);
 
-export const readStatus = (value: unknown): EndpointStatus => statusRecord.parse(value);
+export const readStatus = (value: unknown): EndpointStatus => lastDelivery.parse(value);
 
 const wantedBy = (endpoint: EndpointRecord | undefined): ReadonlySet<string> =>
   new Set(endpoint?.state === "enabled" ? endpoint.enabled_events : []);

@@ -1,4 +1,4 @@
-import type { LoggedEvent } from "@tandem/protocol";
+import { type LoggedEvent, isoNow, type Clock } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
 import { asCall } from "../approvals/approval-reader.ts";
 import { isApproval } from "../approvals/outcome.ts";
@@ -40,12 +40,12 @@ export function notifyEventOf({ event, thread }: LoggedEvent): NotifyEvent | und
 export function describe(
   { event, thread }: LoggedEvent,
   row: SessionRow,
-  link: (path: string) => string | undefined,
+  { link, clock }: { link: (path: string) => string | undefined; clock: Clock },
 ): Notification {
   const call = asCall({ event, thread });
   const name = row.title ?? row.id;
   const base = {
-    at: event.processed_at ?? new Date().toISOString(),
+    at: event.processed_at ?? isoNow(clock),
     session_id: row.id,
     session_title: row.title,
     agent_name: row.agent.name,

@@ -1,16 +1,13 @@
 import { createHmac } from "node:crypto";
 import { text, toolUse } from "@tandem/rehearsal";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { setEngineStage, type EngineStage } from "../testing/engine-stage.ts";
+import { afterAll, expect, test } from "vitest";
+import { setEngineStage } from "../testing/engine-stage.ts";
 import { MovableClock } from "../host/movable-clock.ts";
 import { untilAsked } from "../testing/until-asked.ts";
 import { listenForWebhooks } from "../testing/webhook-receiver.ts";
 import type { NotifySettings } from "./webhook-settings.ts";
 
-let stage: EngineStage;
-beforeAll(async () => {
-  stage = await setEngineStage();
-});
+const stage = await setEngineStage();
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const settings = (url: string): NotifySettings => ({

@@ -1,5 +1,5 @@
+import type { Clock } from "@tandem/protocol";
 import { DUE, recordPages, WEBHOOKS, type RecordChange, type Store } from "@tandem/storage";
-import type { Clock } from "../host/clock.ts";
 import { DELIVERY, logKey, parseDueKey, readDue, readLogged } from "./delivery-record.ts";
 import type { WebhookEndpoints } from "./webhook-endpoints.ts";
 

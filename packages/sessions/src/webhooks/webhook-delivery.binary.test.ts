@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { RequestError } from "@tandem/protocol";
 import { openStore, readKeyFile, SecretBox, type Store } from "@tandem/storage";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { MovableClock } from "../host/movable-clock.ts";
@@ -111,6 +112,32 @@ test("a failed delivery is tried for a day, with the same id; then the endpoint 
   expect(receiver.received.some(({ body }) => body.includes("agent_2"))).toBe(false);
 });
 
+test("a delivery is sent once although the database is away for a moment when it has arrived", async () => {
+  let failures = 0;
+  const write: Store["records"]["write"] = async (space, changes) => {
+    const isSettled = changes.some((change) => change.type === "put" && change.kind === "delivery");
+    if (isSettled && failures < 3) {
+      failures += 1;
+      throw new RequestError("unavailable", "The database cannot be used.");
+    }
+    return store.records.write(space, changes);
+  };
+  const service = await open({}, { ...store, records: { ...store.records, write } });
+  const { endpoint } = await service.create({ ...FIELDS, url: receiver.url });
+  await announce();
+  // The claim ends after half a minute: later, another process would send the delivery again.
+  await expect
+    .poll(() => {
+      clock.advance(1_000);
+      return only(service, endpoint.id);
+    })
+    .toMatchObject({ state: "delivered", attempts: 1 });
+  clock.advance(HOUR);
+  await announce("agent_2");
+  await expect.poll(() => receiver.received.length).toBe(2);
+  expect(failures).toBe(3);
+});
+
 test("a redirect and 410 disable the endpoint at once", async () => {
   const service = await open();
   for (const status of [307, 410]) {
@@ -172,7 +199,7 @@ test("several processes make each delivery once", async () => {
   for (const each of stores) await each[Symbol.asyncDispose]();
 });
 
-test("what a stopped or dead process left is delivered by the next one", async () => {
+test("the next process delivers the pending events of a stopped or dead one", async () => {
   const first = await open();
   const { endpoint } = await first.create({ ...FIELDS, url: receiver.url });
   receiver.answer = "hang";

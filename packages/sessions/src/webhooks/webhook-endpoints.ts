@@ -1,6 +1,5 @@
-import { newId, RequestError } from "@tandem/protocol";
+import { isoNow, newId, RequestError, type BodyOutput, type Clock } from "@tandem/protocol";
 import { WEBHOOKS, type RecordChange, type Records, type SecretBox } from "@tandem/storage";
-import { isoNow, type Clock } from "../host/clock.ts";
 import {
   ENDPOINT,
   endpointChanges,
@@ -17,15 +16,6 @@ const MAX_ENDPOINTS = 32;
 const MAX_LISTED = 1_000;
 /** How long the former secret signs, too. */
 const ROTATION_MS = 24 * 60 * 60_000;
-
-export interface EndpointFields {
-  url: string;
-  name: string;
-  description: string;
-  enabled_events: EndpointRecord["enabled_events"];
-}
-
-export type EndpointUpdate = Partial<EndpointFields & Pick<EndpointRecord, "state">>;
 
 /** The endpoints in the store: those that programs registered, and a copy of those of the project's file. */
 export class WebhookEndpoints {
@@ -53,7 +43,10 @@ export class WebhookEndpoints {
     return (await this.#read(id)).endpoint;
   }
 
-  async create(fields: EndpointFields, id: string = newId("webhookEndpoint", this.#clock.now())) {
+  async create(
+    fields: BodyOutput<"organization.webhooks.create">,
+    id: string = newId("webhookEndpoint", this.#clock.now()),
+  ) {
     checkUrl(fields.url, this.#publicOnly);
     const own = (await this.list()).filter(({ source }) => source === "api");
     if (own.length >= MAX_ENDPOINTS) {
@@ -82,7 +75,10 @@ export class WebhookEndpoints {
     return { endpoint, secret };
   }
 
-  async update(id: string, { enabled_events: events, ...change }: EndpointUpdate): Promise<EndpointRecord> {
+  async update(
+    id: string,
+    { enabled_events: events, ...change }: BodyOutput<"organization.webhooks.update">,
+  ): Promise<EndpointRecord> {
     const before = await this.#read(id);
     const { endpoint } = before;
     if (change.url !== undefined) checkUrl(change.url, this.#publicOnly);

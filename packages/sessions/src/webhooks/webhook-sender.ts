@@ -1,7 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
-import type { Announcement, SessionId, WebhookEvent } from "@tandem/protocol";
+import { type Announcement, type SessionId, type WebhookEvent, isoNow, type Clock } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
-import { isoNow, type Clock } from "../host/clock.ts";
 import type { ConfiguredEndpoint } from "./configured-endpoints.ts";
 import type { EndpointRecord } from "./endpoint-record.ts";
 import { describe, notifyEventOf, type Notification } from "./legacy-notification.ts";
@@ -129,7 +128,7 @@ export class WebhookSender {
     const logged = row && event !== undefined ? await this.#store.events.find(session, event) : undefined;
     const kind = logged && notifyEventOf(logged);
     if (!row || !kind || !this.#configured.get(endpoint.id)?.on?.includes(kind)) return undefined;
-    return describe(logged, row, this.#settings.link);
+    return describe(logged, row, this.#settings);
   }
 
   async #sendLegacy(

@@ -1,16 +1,23 @@
-import { newId, RequestError } from "@tandem/protocol";
+import {
+  isoNow,
+  newId,
+  RequestError,
+  type BodyOutput,
+  type Clock,
+  type NotificationTarget,
+  type WebhookDelivery,
+} from "@tandem/protocol";
 import { DEFAULT_TENANT, DUE, WEBHOOKS, type SecretBox, type Store, type StoredRecord } from "@tandem/storage";
-import { isoNow, type Clock } from "../host/clock.ts";
 import type { HostSettings, Log } from "../host/host-settings.ts";
 import { configuredEndpoints, type ConfiguredEndpoint } from "./configured-endpoints.ts";
 import { DELIVERY, dueKey, logKey, readLogged } from "./delivery-record.ts";
 import { DeliveryQueue } from "./delivery-queue.ts";
 import { readStatus, STATUS, type EndpointRecord, type EndpointStatus } from "./endpoint-record.ts";
 import { pruneDeliveries } from "./prune-deliveries.ts";
-import { WebhookEndpoints, type EndpointFields, type EndpointUpdate } from "./webhook-endpoints.ts";
+import { WebhookEndpoints } from "./webhook-endpoints.ts";
 import { WebhookSender, type SenderSettings, type SendResult } from "./webhook-sender.ts";
 import type { WebhookSettings } from "./webhook-settings.ts";
-import type { Notifications, NotifyTarget, WebhookDelivery, WebhookEndpoint, Webhooks } from "./webhooks.ts";
+import type { Notifications, WebhookEndpoint, Webhooks } from "./webhooks.ts";
 
 /** Above this number, the count is not exact. */
 const MAX_COUNTED = 1_000;
@@ -79,13 +86,13 @@ export class WebhookService implements Webhooks {
     return this.#view(await this.#endpoints.get(id));
   }
 
-  async create(fields: EndpointFields, id?: string): ReturnType<Webhooks["create"]> {
+  async create(fields: BodyOutput<"organization.webhooks.create">, id?: string): ReturnType<Webhooks["create"]> {
     const { endpoint, secret } = await this.#endpoints.create(fields, id);
     this.#queue.wake();
     return { endpoint: await this.#view(endpoint), secret };
   }
 
-  async update(id: string, change: EndpointUpdate): Promise<WebhookEndpoint> {
+  async update(id: string, change: BodyOutput<"organization.webhooks.update">): Promise<WebhookEndpoint> {
     const endpoint = await this.#endpoints.update(id, change);
     this.#queue.wake();
     // Deliveries that wait for an endpoint are dropped when it is disabled.
@@ -181,7 +188,7 @@ export class WebhookService implements Webhooks {
     return result;
   }
 
-  async #target({ record, on = [], secret }: ConfiguredEndpoint): Promise<NotifyTarget> {
+  async #target({ record, on = [], secret }: ConfiguredEndpoint): Promise<NotificationTarget> {
     const status = await this.#status(record.id);
     return {
       target: placeOf(record),

@@ -1,14 +1,11 @@
-import type { NOTIFY_EVENTS, WebhookEventType } from "@tandem/protocol";
+import type { Config, NOTIFY_EVENTS } from "@tandem/protocol";
 import type { postDelivery } from "./post-delivery.ts";
 
 /** An endpoint of tandem.yaml. */
-interface ConfiguredWebhook {
-  name: string;
-  url: string;
-  events: readonly WebhookEventType[];
+type ConfiguredWebhook = Omit<Config["webhooks"][number], "secret"> & {
   /** The signing secret. Read for each request, so that a changed one applies without a restart. */
   secret: () => Promise<string>;
-}
+};
 
 export type NotifyEvent = (typeof NOTIFY_EVENTS)[number];
 

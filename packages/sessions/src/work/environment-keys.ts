@@ -1,6 +1,5 @@
-import { RequestError, type AuditNote, type EnvironmentKey, type TokenId } from "@tandem/protocol";
+import { RequestError, type AuditNote, type EnvironmentKey, type TokenId, isoNow, type Clock } from "@tandem/protocol";
 import type { TokenRow, TokenStore } from "@tandem/storage";
-import { isoNow, type Clock } from "../host/clock.ts";
 import { newWorkerToken } from "./worker-token.ts";
 
 /** The keys that workers of self-hosted environments poll with. */

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Environment } from "@tandem/protocol";
-import { openStore, type SessionRow, type Store } from "@tandem/storage";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { openStore, type SessionRow } from "@tandem/storage";
+import { afterAll, beforeEach, expect, test } from "vitest";
 import { MovableClock } from "../host/movable-clock.ts";
 import { WorkQueue } from "./work-queue.ts";
 
@@ -11,17 +11,13 @@ const LEASE_MS = 10_000;
 /** Every session is in a turn. */
 const running = { status: "running", waitingFor: [], archivedAt: null } as unknown as SessionRow;
 
-let folder: string;
-let store: Store;
 let clock: MovableClock;
 let environment = "";
 /** Two processes of a fleet. */
 let one: WorkQueue;
 let two: WorkQueue;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "tandem-work-"));
-  store = await openStore(join(folder, "tandem.db"));
-});
+const folder = await mkdtemp(join(tmpdir(), "tandem-work-"));
+const store = await openStore(join(folder, "tandem.db"));
 afterAll(async () => {
   await store[Symbol.asyncDispose]();
   await rm(folder, { recursive: true, force: true });

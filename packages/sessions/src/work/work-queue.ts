@@ -7,9 +7,11 @@ import {
   type Work,
   type WorkHeartbeat,
   type WorkStats,
+  isoNow,
+  sleep,
+  type Clock,
 } from "@tandem/protocol";
 import type { Page, SessionRow, Store } from "@tandem/storage";
-import { isoNow, sleep, type Clock } from "../host/clock.ts";
 import { mergeMetadata } from "../host/merge-metadata.ts";
 import {
   beaten,

@@ -1,5 +1,4 @@
-import type { SessionEventBody, WorkflowRunError, WorkflowRunId } from "@tandem/protocol";
-import type { Clock } from "../host/clock.ts";
+import type { SessionEventBody, WorkflowRunError, WorkflowRunId, Clock } from "@tandem/protocol";
 
 /** Runs of a session that may be open at the same time. */
 export const MAX_OPEN_RUNS = 10;

@@ -1,22 +1,10 @@
 import type { LoggedEvent, Session } from "@tandem/protocol";
 import { always, fail, slowly, text, toolUse, when, type ModelRequest } from "@tandem/rehearsal";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  ALLOW_ALL,
-  isIdle,
-  setEngineStage,
-  the,
-  typesOf,
-  type EngineStage,
-  type RunningEngine,
-} from "../testing/engine-stage.ts";
+import { afterAll, expect, test } from "vitest";
+import { ALLOW_ALL, isIdle, setEngineStage, the, typesOf } from "../testing/engine-stage.ts";
 
-let stage: EngineStage;
-let engine: RunningEngine;
-beforeAll(async () => {
-  stage = await setEngineStage();
-  engine = await stage.open({ leaseTtl: 1_000 });
-});
+const stage = await setEngineStage();
+let engine = await stage.open({ leaseTtl: 1_000 });
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const MULTIAGENT = { type: "multiagent_20261001" as const };
@@ -49,7 +37,7 @@ async function endless(params = {}): Promise<Session> {
   return session;
 }
 
-test("a run of three agents, one of which fails, is told as events and threads; the session runs until it has ended", async () => {
+test("a run of three agents, one of which fails, is reported as events and threads; the session runs until it has ended", async () => {
   stage.rehearsal.use([
     plan(`phase("Scan");
 const found = await parallel(["ONE", "TWO"].map((name) => () => agent("LEAF-" + name, { label: name })));

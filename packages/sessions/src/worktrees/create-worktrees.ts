@@ -1,3 +1,4 @@
+import type { Clock } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
 import type { Audit } from "../audit/audit.ts";
 import { openCommandSandbox } from "../sandbox/command-sandbox.ts";
@@ -9,11 +10,12 @@ import type { Worktrees } from "./worktrees.ts";
 /** Creates the worktree service; `service` takes the function that archives sessions. */
 export function createWorktrees(
   store: Store,
-  settings: SandboxedSettings & { worktrees?: WorktreeSettings },
+  settings: SandboxedSettings & { worktrees?: WorktreeSettings; clock: Clock },
   audit: Audit,
 ): { maker: WorktreeMaker; service: (archive: (session: string, by: string) => Promise<unknown>) => Worktrees } {
   const { stateFolder, hostVariables } = settings;
   const maker = new WorktreeMaker({
+    clock: settings.clock,
     stateFolder,
     user: settings.sandbox?.user,
     settings: settings.worktrees ?? DEFAULT_WORKTREES,

@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { RequestError, type SessionId } from "@tandem/protocol";
+import { RequestError, type SessionId, isoNow, type Clock } from "@tandem/protocol";
 import type { OsUser } from "@tandem/sandbox";
 import { runShell } from "../sandbox/run-shell.ts";
 import { makeShared } from "../sandbox/give-folder.ts";
@@ -41,6 +41,7 @@ export const DEFAULT_WORKTREES: WorktreeSettings = {
 const SHOWN_LINES = 15;
 
 export interface WorktreeMakerParts {
+  clock: Clock;
   stateFolder: string;
   /** The OS user of the sessions' programs, who runs git. */
   user: OsUser | undefined;
@@ -95,7 +96,7 @@ export class WorktreeMaker {
         copied: files.length,
         merged: null,
         applied: null,
-        createdAt: new Date().toISOString(),
+        createdAt: isoNow(this.#parts.clock),
       };
       if (command !== undefined) {
         // The hosts that people allowed for the repository are found by the record.

@@ -164,7 +164,7 @@ export class WorktreeService implements Worktrees {
     const folder = entry.repository;
     if (entry.applied && !dryRun) {
       throw new RequestError("conflict", `The patch was applied to ${folder} already.`, {
-        fix: "Take it back first, with `undo`.",
+        fix: "Undo it first, with `undo`.",
       });
     }
     const { patch } = await this.#patch(entry);
@@ -247,8 +247,8 @@ function view(entry: WorktreeRecord, row: SessionRow | undefined): WorktreeView 
 
 const keeps = (session: string, why: string): RequestError =>
   new RequestError("conflict", `The worktree of ${session} is kept: ${why}.`, {
-    fix: "Merge or patch it back first; or keep its branch, which has the commits; or discard what is not committed.",
+    fix: "Merge or patch it first; or keep its branch, which has the commits; or discard the uncommitted changes.",
   });
 
 const nothingToUndo = (what: string): RequestError =>
-  new RequestError("conflict", `Nothing of the worktree was ${what}, or it was taken back already.`);
+  new RequestError("conflict", `Nothing of the worktree was ${what}, or it was undone already.`);

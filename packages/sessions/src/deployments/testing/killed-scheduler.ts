@@ -1,7 +1,6 @@
-import { newId } from "@tandem/protocol";
+import { newId, type Clock } from "@tandem/protocol";
 import type { Records } from "@tandem/storage";
 import type { Halt } from "../../budgets/kill-switch.ts";
-import type { Clock } from "../../host/clock.ts";
 import { DeploymentRecords } from "../deployment-records.ts";
 import { DueRuns } from "../due-runs.ts";
 import { RunStarter } from "../run-starter.ts";

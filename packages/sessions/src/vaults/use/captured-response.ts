@@ -1,12 +1,4 @@
-import { Redactor } from "@tandem/protocol";
-
-/** An error answer that a person may see: cut, and without secrets. */
-export interface CapturedResponse {
-  status_code: number;
-  content_type: string;
-  body: string;
-  body_truncated: boolean;
-}
+import { Redactor, type CapturedResponse } from "@tandem/protocol";
 
 const MAX_SHOWN = 2_048;
 
@@ -28,7 +20,7 @@ export async function readStart(response: Response, limit: number): Promise<{ te
   return { text: Buffer.concat(chunks).subarray(0, limit).toString(), isWhole: length <= limit };
 }
 
-/** `secrets`: values that were sent, which a server may return. They are removed before the text is cut. */
+/** An error answer that a person may see. `secrets`: values that were sent, which a server may return. They are removed before the text is cut. */
 export async function captureResponse(response: Response, secrets: readonly string[]): Promise<CapturedResponse> {
   const { text, isWhole } = await readStart(response, 4 * MAX_SHOWN);
   return captureText(response, { text, isWhole }, secrets);

@@ -6,10 +6,10 @@ import {
   type VaultLogin,
   type VaultLoginFinish,
   type VaultLoginParams,
+  type Clock,
 } from "@tandem/protocol";
 import { sealedSecret, type Records, type SecretBox } from "@tandem/storage";
 import { z } from "zod";
-import type { Clock } from "../../host/clock.ts";
 import { sameServer } from "../same-server.ts";
 import type { Vaults } from "../vaults.ts";
 import type { GuardedFetch } from "./guarded-fetch.ts";

@@ -1,5 +1,6 @@
+import { parseJson, type CapturedResponse } from "@tandem/protocol";
 import { z } from "zod";
-import { captureText, readStart, type CapturedResponse } from "./captured-response.ts";
+import { captureText, readStart } from "./captured-response.ts";
 import type { GuardedFetch } from "./guarded-fetch.ts";
 
 const TIMEOUT_MS = 15_000;
@@ -69,7 +70,7 @@ export async function requestTokens(
     return { type: "unreachable", reason: error instanceof Error ? error.message : String(error) };
   }
   if (!response.ok) return { type: "refused", response: captureText(response, answer, secrets) };
-  const tokens = granted.safeParse(parsed(answer.text));
+  const tokens = granted.safeParse(parseJson(answer.text));
   if (!tokens.success) {
     return { type: "refused", response: captureText(response, { text: HIDDEN, isWhole: false }, secrets) };
   }
@@ -88,11 +89,3 @@ const SECRET_FIELDS = ["refresh_token", "code", "code_verifier"];
 
 /** As RFC 6749 demands before Basic authentication. */
 const formEncoded = (text: string): string => new URLSearchParams({ "": text }).toString().slice(1);
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

@@ -1,7 +1,6 @@
-import { RequestError } from "@tandem/protocol";
+import { RequestError, sleep, type Clock } from "@tandem/protocol";
 import type { Records, StoredRecord } from "@tandem/storage";
 import { z } from "zod";
-import { sleep, type Clock } from "../../host/clock.ts";
 import type { ReadCredential, VaultReader } from "../vault-reader.ts";
 import type { GuardedFetch } from "./guarded-fetch.ts";
 import { requestTokens, type OAuthClient, type TokenAnswer, type Tokens } from "./request-tokens.ts";

@@ -1,6 +1,6 @@
-import type { CredentialValidation } from "@tandem/protocol";
+import type { CapturedResponse, CredentialValidation } from "@tandem/protocol";
 import type { ReadCredential, VaultReader } from "../vault-reader.ts";
-import { captureResponse, type CapturedResponse } from "./captured-response.ts";
+import { captureResponse } from "./captured-response.ts";
 import type { GuardedFetch } from "./guarded-fetch.ts";
 import { isOAuth, type RefreshedToken, type TokenRefresher } from "./token-refresher.ts";
 

@@ -5,26 +5,14 @@ import { join } from "node:path";
 import { project, type Session } from "@tandem/protocol";
 import { slowly, text, toolUse, type ScriptEntry } from "@tandem/rehearsal";
 import { exportSession } from "@tandem/storage";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  ALLOW_ALL,
-  isIdle,
-  setEngineStage,
-  the,
-  typesOf,
-  type EngineStage,
-  type RunningEngine,
-} from "../testing/engine-stage.ts";
+import { afterAll, describe, expect, test } from "vitest";
+import { ALLOW_ALL, isIdle, setEngineStage, the, typesOf } from "../testing/engine-stage.ts";
 import { deny, isOver, pendingOf, untilAsked } from "../testing/until-asked.ts";
 
 const CHECKPOINTS = { maxFiles: 1_000, maxFileBytes: 1024 * 1024, maxTotalBytes: 1024 ** 3, keepMs: 3_600_000 };
 
-let stage: EngineStage;
-let engine: RunningEngine;
-beforeAll(async () => {
-  stage = await setEngineStage();
-  engine = await stage.open({ checkpoints: CHECKPOINTS, compactAt: 0.8 });
-});
+const stage = await setEngineStage();
+const engine = await stage.open({ checkpoints: CHECKPOINTS, compactAt: 0.8 });
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const git = (folder: string, ...args: string[]): string =>

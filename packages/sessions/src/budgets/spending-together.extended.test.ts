@@ -1,28 +1,16 @@
 import { once } from "node:events";
 import type { BudgetGauge, LoggedEvent, Session } from "@tandem/protocol";
 import { slowly, text, toolUse } from "@tandem/rehearsal";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  ALLOW_ALL,
-  isIdle,
-  setEngineStage,
-  the,
-  typesOf,
-  type EngineStage,
-  type RunningEngine,
-} from "../testing/engine-stage.ts";
+import { afterAll, expect, test } from "vitest";
+import { ALLOW_ALL, isIdle, setEngineStage, the, typesOf, type RunningEngine } from "../testing/engine-stage.ts";
 import { judgeSession } from "../testing/judge-session.ts";
 
 // Sonnet: $2 per million tokens in, $10 out.
 const dear = { usage: { input_tokens: 100_000, output_tokens: 1_000 } };
 const DEAR_USD = 0.21;
 
-let stage: EngineStage;
-let engine: RunningEngine;
-beforeAll(async () => {
-  stage = await setEngineStage();
-  engine = await stage.open();
-});
+const stage = await setEngineStage();
+const engine = await stage.open();
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const stopOf = (events: readonly LoggedEvent[]) => the(events, "session.status_idle").stop_reason.type;
@@ -94,7 +82,7 @@ test("everything stops at once, without a process left, until it is resumed; als
 
   const second = await stage.open();
   expect(await second.engine.killSwitch.state()).toMatchObject({ by: "ada" });
-  // What had been put into the inbox before waits too.
+  // Messages that were in the input queue before the stop wait, too.
   const session = sessions[0]!;
   await second.store.inbox.put(session.id as never, [
     {

@@ -4,22 +4,15 @@ import { fileURLToPath } from "node:url";
 import { project, type Session } from "@tandem/protocol";
 import { reply, text, toolUse } from "@tandem/rehearsal";
 import { knownWall } from "@tandem/sandbox";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import {
-  ALLOW_ALL,
-  setEngineStage,
-  the,
-  typesOf,
-  type EngineStage,
-  type RunningEngine,
-} from "../testing/engine-stage.ts";
+import { isAlive } from "@tandem/workspace";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { ALLOW_ALL, setEngineStage, the, typesOf, type RunningEngine } from "../testing/engine-stage.ts";
 
 // The TypeScript of this repository is a language server.
 const TYPESCRIPT = dirname(fileURLToPath(import.meta.resolve("typescript/package.json")));
 const SCRIPTED = fileURLToPath(import.meta.resolve("./testing/scripted-server.cjs"));
 const LSP = { servers: [], idleMs: 600_000 };
 
-let stage: EngineStage;
 let isTrusted = true;
 const trustOf = async (folder: string) => ({
   trusted: isTrusted,
@@ -28,9 +21,7 @@ const trustOf = async (folder: string) => ({
   state: isTrusted ? ("trusted" as const) : ("untrusted" as const),
 });
 
-beforeAll(async () => {
-  stage = await setEngineStage();
-});
+const stage = await setEngineStage();
 afterAll(() => stage[Symbol.asyncDispose]());
 beforeEach(async () => {
   isTrusted = true;
@@ -201,12 +192,3 @@ test("if the server process is killed, its language servers end with it", async 
   child.kill("SIGKILL");
   await expect.poll(() => pids.filter(isAlive)).toEqual([]);
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}

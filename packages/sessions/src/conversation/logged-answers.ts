@@ -1,8 +1,8 @@
-import type { ToldAnswers } from "@tandem/claude-code";
+import type { LoggedAnswers } from "@tandem/claude-code";
 import type { LoggedEvent } from "@tandem/protocol";
 
 /** The model's answers in these events. A text that was cut off counts as missing. */
-export function toldAnswers(events: readonly LoggedEvent[]): ToldAnswers {
+export function loggedAnswers(events: readonly LoggedEvent[]): LoggedAnswers {
   const texts = new Map<string, number>();
   const counted = new Set<string>();
   for (const { thread, event } of events) {

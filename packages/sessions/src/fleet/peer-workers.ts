@@ -1,0 +1,15 @@
+import type { SessionId } from "@tandem/protocol";
+import type { SessionRow } from "@tandem/storage";
+
+/** The other workers of the fleet, as a worker without a database sees them. */
+export interface PeerWorkers {
+  /**
+   * Which of these sessions another worker can take over, or may be able to. A worker that does not answer, or that is not known
+   * yet, may be able to. Each worker that matches another session has said that it has no database either, and has promised to
+   * take no expired lease for the time of a lease, counted from this call (see `RecentOutage`). A worker that has joined since the
+   * last `refresh` is not asked. Never rejects.
+   */
+  contested(sessions: readonly SessionRow[], tenant: string): Promise<ReadonlySet<SessionId>>;
+  /** Reads from the database who they are. */
+  refresh(): Promise<void>;
+}
