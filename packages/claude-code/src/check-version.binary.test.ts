@@ -1,14 +1,11 @@
 import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, expect, inject, test } from "vitest";
 import { checkVersion, TESTED_VERSIONS } from "./check-version.ts";
 import { findExecutable } from "./executable.ts";
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "tandem-version-"));
-});
+const folder = await mkdtemp(join(tmpdir(), "tandem-version-"));
 afterAll(() => rm(folder, { recursive: true }));
 
 const hostVariables = () => ({ PATH: process.env["PATH"], HOME: folder });

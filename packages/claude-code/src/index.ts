@@ -1,5 +1,5 @@
-export { ClaudeCode } from "./claude-code.ts";
-export { secretOf, type Credential } from "./credential.ts";
+export { ClaudeCode } from "./calls/claude-code.ts";
+export type { Credential } from "./credential.ts";
 export type { CredentialPlace } from "./credentials/find-credentials.ts";
 export {
   MANAGED_FOLDERS,
@@ -54,7 +54,7 @@ export { measureProcesses } from "./processes/measure-processes.ts";
 export type { ToolDefinition } from "./tool-server.ts";
 export { launchFingerprint } from "./session/launch-fingerprint.ts";
 export { openConversation } from "./session/open-conversation.ts";
-export type { ToldAnswers } from "./session/transcript/untold-answers.ts";
+export type { LoggedAnswers } from "./session/transcript/unlogged-answers.ts";
 export { cutTranscript } from "./session/transcript/cut-transcript.ts";
 export { forgetConversation } from "./session/forget-conversation.ts";
 export { callsIn, messageUuids } from "./session/transcript/transcript-line.ts";

@@ -1,46 +1,39 @@
 import { mkdir, readdir, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { query, type Options } from "@anthropic-ai/claude-agent-sdk";
-import { always, startRehearsal, text, toolUse, type Rehearsal } from "@tandem/rehearsal";
+import { always, startRehearsal, text, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Credential } from "./credential.ts";
 import { findExecutable } from "./executable.ts";
 import { MARK, plantHostileHome } from "./testing/hostile-home.ts";
-import type { ClaudeCode } from "./claude-code.ts";
-import { call, setStage, type Stage } from "./testing/claude-stage.ts";
+import type { ClaudeCode } from "./calls/claude-code.ts";
+import { call, setStage } from "./testing/claude-stage.ts";
 import { DENIED_VARIABLES } from "./variables.ts";
+
+const transcripts = () => readdir(join(stage.configDir, "projects"), { recursive: true });
 
 /**
  * Proof on the wire: a home and a project full of hooks, servers, plugins, skills, memories and settings, and variables
  * that would redirect the call or its billing. None of it may be executed, offered or sent.
  */
-let stage: Stage;
-let elsewhere: Rehearsal;
-let evidence: string;
-let hostileVariables: Record<string, string>;
-let transcriptsBefore: string[];
-const transcripts = () => readdir(join(stage.configDir, "projects"), { recursive: true });
-
-beforeAll(async () => {
-  stage = await setStage();
-  elsewhere = await startRehearsal([always(text("from elsewhere"))]);
-  evidence = join(stage.home, "evidence");
-  // Isolated calls run in the neutral folder: the worst place for a hostile project.
-  const project = join(stage.stateFolder, "neutral");
-  const configDirs = [stage.configDir, join(stage.stateFolder, "claude-code")];
-  for (const configDir of configDirs)
-    await plantHostileHome({ ...stage, configDir, project, evidence, elsewhere: elsewhere.url });
-  await mkdir(join(stage.configDir, "projects"), { recursive: true });
-  transcriptsBefore = await transcripts();
-  hostileVariables = Object.fromEntries(DENIED_VARIABLES.map((name) => [name.replace(/\*$/, "X"), MARK]));
-  Object.assign(hostileVariables, {
-    ANTHROPIC_API_KEY: `sk-ant-${MARK}`,
-    ANTHROPIC_BASE_URL: elsewhere.url,
-    CLAUDE_CODE_USE_BEDROCK: "1",
-    CLAUDE_CODE_USE_VERTEX: "1",
-    NODE_OPTIONS: `--require ${join(evidence, "nothing.js")}`,
-  });
+const stage = await setStage();
+const elsewhere = await startRehearsal([always(text("from elsewhere"))]);
+const evidence = join(stage.home, "evidence");
+// Isolated calls run in the neutral folder: the worst place for a hostile project.
+const project = join(stage.stateFolder, "neutral");
+const configDirs = [stage.configDir, join(stage.stateFolder, "claude-code")];
+for (const configDir of configDirs)
+  await plantHostileHome({ ...stage, configDir, project, evidence, elsewhere: elsewhere.url });
+await mkdir(join(stage.configDir, "projects"), { recursive: true });
+const transcriptsBefore = await transcripts();
+const hostileVariables = Object.fromEntries(DENIED_VARIABLES.map((name) => [name.replace(/\*$/, "X"), MARK]));
+Object.assign(hostileVariables, {
+  ANTHROPIC_API_KEY: `sk-ant-${MARK}`,
+  ANTHROPIC_BASE_URL: elsewhere.url,
+  CLAUDE_CODE_USE_BEDROCK: "1",
+  CLAUDE_CODE_USE_VERTEX: "1",
+  NODE_OPTIONS: `--require ${join(evidence, "nothing.js")}`,
 });
 afterAll(async () => {
   await elsewhere.close();

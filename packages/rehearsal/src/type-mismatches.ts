@@ -16,7 +16,7 @@ export interface TypedValue {
 
 export interface TypeMismatch {
   name: string;
-  /** What TypeScript says. */
+  /** The compiler's message. */
   problem: string;
 }
 

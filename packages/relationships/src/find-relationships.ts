@@ -361,7 +361,7 @@ async function verifyUniqueness(choices: Choice[], prober: Prober, concurrency: 
     const unique = await isUnique(key, prober);
     for (const link of links) {
       if (unique === false) [link.status, link.confidence] = ["rejected", 0.05];
-      if (unique === false) link.why.push("What it would refer to is not unique.");
+      if (unique === false) link.why.push("The referenced column is not unique.");
       if (unique === undefined) link.why.push("Whether what it refers to is unique was seen in a sample only.");
     }
   });

@@ -81,8 +81,9 @@ export function judge(candidate: Candidate, overlap: Overlap | undefined, around
   else if (key.unique === "counted") {
     // Attributes of the same name in two tables are often unique in one by chance.
     if (!isMainFor(key, from))
-      add(telling ? -1.5 : -4, "What it refers to is unique so far, and not the table's main key.");
-    else if (!telling) add(-2, "What it refers to is unique so far, and its type is not that of the table's main key.");
+      add(telling ? -1.5 : -4, "The referenced column is unique so far, but not the table's main key.");
+    else if (!telling)
+      add(-2, "The referenced column is unique so far, but has another type than the table's main key.");
   }
   if (kindFit(from, to) < 1) add(-0.5, "The two are of different types.");
   if (from.table.name.schema !== to.table.name.schema) add(-0.4);

@@ -31,10 +31,10 @@ export async function createBackend(config: LlmConfig, environment: BackendEnvir
       return onAiSdk(anthropic({ apiKey, baseUrl }), config);
     }
     case "vertex": {
-      const { project, location, baseUrl, credentials: reference } = provider.vertex;
+      const { credentials: reference, ...settings } = provider.vertex;
       const credentials = reference && (await readSecret(reference));
       const { vertex } = await import("./backends/ai-sdk/vertex.ts");
-      return onAiSdk(vertex({ project, location, baseUrl, credentials }), config);
+      return onAiSdk(vertex({ ...settings, credentials }), config);
     }
     case "gateway": {
       const { baseUrl } = provider.gateway;

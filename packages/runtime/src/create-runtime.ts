@@ -11,7 +11,7 @@ import {
 } from "@tandem/protocol";
 import type { z } from "zod";
 import { acceptObjectSchema, acceptPrompt, acceptTools, describeViolations } from "./accept-request.ts";
-import { type GovernorClock, systemClock } from "./governor-clock.ts";
+import { type GovernorClock, governorClock } from "./governor-clock.ts";
 import { type GovernedCall, Governor, type SharedQuotas } from "./governor.ts";
 import type { BackendCall, LlmBackend, LoopAnswer } from "./llm-backend.ts";
 import type {
@@ -57,7 +57,14 @@ export interface RuntimeOptions {
 type Ending<T> = ({ type: "done"; value: T } | { type: "failed"; error: LlmError }) & { usage: Usage };
 
 /** The single place where errors become `LlmError`s and calls are reported. */
-export function createRuntime({ config, backend, sink, log, quotas, clock = systemClock }: RuntimeOptions): LlmRuntime {
+export function createRuntime({
+  config,
+  backend,
+  sink,
+  log,
+  quotas,
+  clock = governorClock,
+}: RuntimeOptions): LlmRuntime {
   const governor = new Governor(config.limits, clock, quotas);
   const closing = new AbortController();
   const underWay = new Set<Promise<unknown>>();

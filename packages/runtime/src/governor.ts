@@ -1,6 +1,5 @@
-import { LlmError } from "@tandem/protocol";
-import type { GovernorClock } from "./governor-clock.ts";
-import { systemClock } from "./governor-clock.ts";
+import { LlmError, sleep } from "@tandem/protocol";
+import { governorClock, type GovernorClock } from "./governor-clock.ts";
 import type { Attempt } from "./llm-backend.ts";
 import type { Wait } from "./llm-runtime.ts";
 import { type Slot, Slots } from "./slots.ts";
@@ -9,6 +8,9 @@ import { type Slot, Slots } from "./slots.ts";
 // enough for a person to wait.
 const FIRST_BACKOFF_MS = 1_000;
 const MAX_BACKOFF_MS = 60_000;
+
+// A longer timer overflows and fires at once.
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 // Clock skew: a request sent exactly at the reset would be rejected again.
 const RESET_MARGIN_MS = 1_000;
@@ -68,7 +70,7 @@ export class Governor {
 
   constructor(
     limits: { concurrency: number; attempts: number },
-    clock: GovernorClock = systemClock,
+    clock: GovernorClock = governorClock,
     shared?: SharedQuotas,
   ) {
     this.#shared = shared;
@@ -98,14 +100,17 @@ export class Governor {
       }
     };
 
-    const sleep = (wait: Wait & { until: Date }) => {
-      const milliseconds = Math.max(0, wait.until.getTime() - this.#clock.now());
-      return waitFor(wait, () => this.#clock.sleep(milliseconds, signal));
+    const sleepUntil = (wait: Wait & { until: Date }) => {
+      const milliseconds = Math.min(MAX_TIMER_MS, Math.max(0, wait.until.getTime() - this.#clock.now()));
+      return waitFor(wait, async () => {
+        await sleep(this.#clock, milliseconds, { signal, keepsProcess: true });
+        signal.throwIfAborted();
+      });
     };
 
     const waitForQuota = async (until: number, attempt: number) => {
       patienceLeft -= until - this.#clock.now();
-      await sleep({ reason: "quota", until: new Date(until), attempt });
+      await sleepUntil({ reason: "quota", until: new Date(until), attempt });
     };
 
     const takeSlot = (attempt: number): Promise<Slot> => {
@@ -193,7 +198,7 @@ export class Governor {
             const pause = this.#pauseAfter(error, transientFailures);
             if (pause === undefined || transientFailures >= this.#attempts) throw error;
             const until = new Date(this.#clock.now() + pause);
-            await sleep({
+            await sleepUntil({
               reason: error.code === "overloaded" ? "overloaded" : "transient",
               until,
               attempt: number + 1,

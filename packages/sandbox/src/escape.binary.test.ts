@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { probe } from "./probe-wall.ts";
 import type { OsUser, SandboxPlan } from "./sandbox-plan.ts";
-import { sessionMounts } from "./session-mounts.ts";
+import { sandboxMounts } from "./sandbox-mounts.ts";
 import { ESCAPE_ATTEMPTS, type Attempt, type Targets } from "./testing/escape-attempts.ts";
 import { runInSandbox } from "./testing/run-in-sandbox.ts";
 
@@ -77,7 +77,7 @@ describe.each(users)("an agent that runs as %s", (_, user) => {
     targets = { token, home, otherSession, pid: host.pid!, socket, abstract, port, secret };
     plan = {
       home: { from: join(base, "private"), at: home },
-      mounts: sessionMounts({ folder, home, tandemHome, path: "/usr/bin:/bin", ...(user && { user }) }),
+      mounts: sandboxMounts({ folder, home, tandemHome, path: "/usr/bin:/bin", ...(user && { user }) }),
       sockets: [],
       relays: [],
       limits: { tmpMb: 16 },

@@ -1,6 +1,6 @@
 import type { SandboxViolationKind } from "@tandem/protocol";
 
-/** What the sandbox blocked, in one sentence for the rule and one for the fix. */
+/** Explains a blocked operation, in one sentence for the rule and one for the fix. */
 interface BlockedAction {
   kind: SandboxViolationKind;
   target: string;

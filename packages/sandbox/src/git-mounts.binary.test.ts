@@ -15,7 +15,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { gitMounts } from "./git-mounts.ts";
 import { probe } from "./probe-wall.ts";
 import type { Mount } from "./sandbox-plan.ts";
-import { sessionMounts } from "./session-mounts.ts";
+import { sandboxMounts } from "./sandbox-mounts.ts";
 import { runInSandbox, type Ran } from "./testing/run-in-sandbox.ts";
 
 const wall = probe(process.env["PATH"] ?? "", undefined, process);
@@ -40,7 +40,7 @@ const run = async (folder: string, script: string): Promise<Ran> => {
   const place = { folder, home: join(base, "home"), tandemHome: join(base, "tandem"), path: "/usr/bin:/bin" };
   const plan = {
     home: { from: join(base, "private"), at: place.home },
-    mounts: sessionMounts({ ...place, identity: { name: "A", email: "a@example.com" } }),
+    mounts: sandboxMounts({ ...place, identity: { name: "A", email: "a@example.com" } }),
     sockets: [],
     relays: [],
     limits: { tmpMb: 16 },

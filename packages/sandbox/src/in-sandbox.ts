@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { baseView } from "./base-view.ts";
 import { canReach } from "./can-reach.ts";
-import { limitFlags } from "./limits.ts";
+import { limitFlags } from "./limit-flags.ts";
 import { checkDestinations } from "./check-destinations.ts";
 import { mountIdentities, type MountIdentity } from "./mount-identity.ts";
 import { SandboxError } from "./sandbox-error.ts";

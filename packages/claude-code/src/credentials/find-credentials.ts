@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { parseJson } from "@tandem/protocol";
 import { z } from "zod";
 import { readExpiry } from "./read-expiry.ts";
 
@@ -191,14 +192,6 @@ async function readJson(path: string): Promise<JsonFile> {
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? "unknown";
     return code === "ENOENT" || code === "ENOTDIR" ? { path } : broken("unreadable", `${code}.`);
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 

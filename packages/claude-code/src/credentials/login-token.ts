@@ -13,7 +13,7 @@ import { readExpiry } from "./read-expiry.ts";
 /** Claude Code refreshes a token in the last five minutes of its life. Ask for it a little later. */
 const REFRESH_BEFORE_MS = 4.5 * 60_000;
 const REFRESH_MS = 30_000;
-/** After a failed refresh, requests go on with the token as it is for this long. */
+/** After a failed refresh, requests use the current token for this long. */
 const RETRY_AFTER_MS = 30_000;
 const RENEWAL_POLL_MS = 100;
 

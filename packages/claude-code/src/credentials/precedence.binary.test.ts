@@ -2,16 +2,12 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { always, madeUpLogin, startRehearsal, text, type Rehearsal } from "@tandem/rehearsal";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { always, madeUpLogin, startRehearsal, text } from "@tandem/rehearsal";
+import { afterAll, expect, inject, test } from "vitest";
 import { findExecutable } from "../executable.ts";
 import { reportCredentials } from "./report-credentials.ts";
 import { scratchHome } from "./testing/plant.ts";
 
-let rehearsal: Rehearsal;
-beforeAll(async () => {
-  rehearsal = await startRehearsal([], { proxy: true });
-});
 afterAll(() => rehearsal.close());
 
 type Home = Awaited<ReturnType<typeof scratchHome>>;
@@ -32,6 +28,7 @@ const [API_KEY, AUTH_TOKEN, OAUTH_TOKEN] = [
   { ANTHROPIC_AUTH_TOKEN: "token" },
   { CLAUDE_CODE_OAUTH_TOKEN: "sk-ant-oat01-token" },
 ];
+const rehearsal = await startRehearsal([], { proxy: true });
 const HELPER = { ".claude/settings.json": { apiKeyHelper: "echo sk-ant-helped" } };
 const CONSOLE = { ".claude.json": { primaryApiKey: "sk-ant-console" } };
 

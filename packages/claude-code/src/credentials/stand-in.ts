@@ -26,7 +26,7 @@ interface Upstream {
 /** A credential without value for a sandboxed process, and the address and headers that replace it outside. */
 export interface StandIn {
   credential: Credential;
-  /** What the process sends instead of the credential. Another one for each process, and worthless outside of its sandbox. */
+  /** Placeholder that the process sends instead of the credential. Each process has another one, useless outside its sandbox. */
   secret: string;
   /** Read for each request, because the token of a login changes. */
   upstream(): Promise<Upstream>;

@@ -17,7 +17,7 @@ import { toolNames } from "../session/tool-names.ts";
 import { callsIn } from "../session/transcript/transcript-line.ts";
 import type { TranslatorInput } from "../session/translate/translator-input.ts";
 import { Translator } from "../session/translate/translator.ts";
-import { untoldAnswers } from "../session/transcript/untold-answers.ts";
+import { unloggedAnswers } from "../session/transcript/unlogged-answers.ts";
 import { askModel, MAX_OUTPUT_TOKENS, type ModelAnswer } from "./ask-model.ts";
 import { failureMessages, failureResult, TURN_RESULT } from "./turn-result.ts";
 import { initMessage } from "./init-message.ts";
@@ -29,10 +29,10 @@ import {
   type RunBuiltinTool,
   type ToolAnswer,
   type ToolRequest,
-} from "./run-tool.ts";
+} from "./tool-runner.ts";
 import { sdkMessage } from "./sdk-message.ts";
 import { ModelFailure } from "./stream-model.ts";
-import { BackgroundTasks, type TaskHandle } from "./background-tasks.ts";
+import { EmulatedTasks, type TaskHandle } from "./emulated-tasks.ts";
 import { NO_OWN_STEPS, type OwnSteps } from "./own-steps.ts";
 import { runSubagent } from "./run-subagent.ts";
 import { TranscriptLog } from "./transcript-log.ts";
@@ -70,7 +70,7 @@ class EmulatedConversation implements Conversation {
   readonly #waiting: Sent[] = [];
   readonly #totals = new UsageTotals();
   readonly #ownSteps: OwnSteps;
-  readonly #tasks = new BackgroundTasks((message) => this.#tell(message));
+  readonly #tasks = new EmulatedTasks((message) => this.#tell(message));
   readonly #closed = new AbortController();
   readonly #ranCall = Promise.withResolvers<void>();
   #options: TurnOptions;
@@ -188,7 +188,7 @@ class EmulatedConversation implements Conversation {
     if (this.ended) return;
     this.#failure = error instanceof LlmError ? error : new LlmError("process_died", String(error), { cause: error });
     this.#turn?.abort.abort();
-    const turnExpected = this.#waiting.length > 0 || this.#setup.goOn !== undefined;
+    const turnExpected = this.#waiting.length > 0 || this.#setup.continuation !== undefined;
     this.#translate({ type: "ended", error: this.#failure, turnExpected, keepsCalls: true });
     this.#gate.endAll();
     this.#ranCall.reject(this.#failure);
@@ -196,20 +196,20 @@ class EmulatedConversation implements Conversation {
   }
 
   async #open(): Promise<void> {
-    const { resume, goOn } = this.#setup;
+    const { resume, continuation } = this.#setup;
     if (!resume) return;
     await this.#transcript.load();
     if (this.#transcript.lines.length === 0) {
       throw new LlmError("no_conversation", "The store has no messages of the conversation to resume.");
     }
-    if (!goOn) return;
-    const { run, results, told } = goOn;
+    if (!continuation) return;
+    const { run, results, logged } = continuation;
     const open = run ? [run.toolUseId, ...run.laterCalls] : [];
-    const { added, goesOn } = resultLines(this.#transcript.lines, results, open);
+    const { added, isOpen } = resultLines(this.#transcript.lines, results, open);
     this.#transcript.append(added);
-    if (!run && !goesOn) {
-      for (const answer of told ? untoldAnswers(this.#transcript.lines, told) : []) {
-        this.#translate({ type: "untold", answer });
+    if (!run && !isOpen) {
+      for (const answer of logged ? unloggedAnswers(this.#transcript.lines, logged) : []) {
+        this.#translate({ type: "unlogged", answer });
       }
       this.#host.onOutput({ type: "turn_ended", outcome: { stop: "end_turn", stopDetails: null, reported: {} } });
       return;

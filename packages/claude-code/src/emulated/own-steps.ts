@@ -8,7 +8,7 @@ interface Compaction {
 }
 
 /**
- * What the conversation does at the end of a turn: it waits; it continues because a background task ends, after the session was
+ * The next step at the end of a turn: the conversation waits; it continues because a background task ends, after the session was
  * idle (`resume`) or before (`continue`); or it gets another message.
  */
 type NextStep = "rest" | "resume" | "continue" | "message";

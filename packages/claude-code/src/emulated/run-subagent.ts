@@ -2,9 +2,9 @@ import { z } from "zod";
 import type { ConversationSetup, SubagentDefinition } from "../session/conversation.ts";
 import type { TranslatorInput } from "../session/translate/translator-input.ts";
 import { MAX_OUTPUT_TOKENS, type ModelAnswer } from "./ask-model.ts";
-import { newTaskId, type TaskHandle } from "./background-tasks.ts";
+import { newTaskId, type TaskHandle } from "./emulated-tasks.ts";
 import { offeredTools } from "./offered-tools.ts";
-import { callsOf, type ToolAnswer, type ToolRequest } from "./run-tool.ts";
+import { callsOf, type ToolAnswer, type ToolRequest } from "./tool-runner.ts";
 import { sdkMessage } from "./sdk-message.ts";
 import { ModelFailure, type ModelMessage, type ModelRequest } from "./stream-model.ts";
 

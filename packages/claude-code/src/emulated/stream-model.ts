@@ -1,4 +1,4 @@
-import { createParser } from "eventsource-parser";
+import { readFrames } from "@tandem/protocol";
 import { z } from "zod";
 
 /** A request to Anthropic's Messages API. */
@@ -78,19 +78,13 @@ export async function* streamModel(
 }
 
 async function* readStream(body: ReadableStream<Uint8Array>): AsyncGenerator<ModelEvent> {
-  const events: { event: string | undefined; data: string }[] = [];
-  const parser = createParser({ onEvent: ({ event, data }) => events.push({ event, data }) });
-  const decoder = new TextDecoder();
   let isComplete = false;
-  for await (const bytes of body) {
-    parser.feed(decoder.decode(bytes, { stream: true }));
-    for (const { event, data } of events.splice(0)) {
-      if (event === "error") throw streamFailure(data);
-      const parsed = streamEvent.safeParse(JSON.parse(data)).data;
-      if (!parsed) continue;
-      isComplete ||= parsed.type === "message_stop";
-      yield parsed;
-    }
+  for await (const { name, data } of readFrames(body)) {
+    if (name === "error") throw streamFailure(data);
+    const parsed = streamEvent.safeParse(JSON.parse(data)).data;
+    if (!parsed) continue;
+    isComplete ||= parsed.type === "message_stop";
+    yield parsed;
   }
   if (!isComplete) throw new ModelFailure("The connection to the model closed before the answer was complete.");
 }

@@ -3,7 +3,7 @@ import type { ModelAnswer } from "./ask-model.ts";
 
 type Totals = Record<string, { inputTokens: number; outputTokens: number; costUSD: number } & Record<string, number>>;
 
-/** What a conversation has used, by model, as Claude Code reports it. */
+/** Usage of a conversation by model, in Claude Code's format. */
 export class UsageTotals {
   readonly byModel: Totals = {};
 

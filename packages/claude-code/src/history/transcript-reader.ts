@@ -46,7 +46,7 @@ export class TranscriptReader {
   /** Subagents with output, by the call that started them. */
   readonly #begun = new Set<string>();
   /** Subagent calls by prompt: lines of old transcripts have no other link to their call. */
-  readonly #told = new Map<string, string>();
+  readonly #sidechainCalls = new Map<string, string>();
   readonly #sidechains = new Map<string, string>();
   readonly #openCalls = new Set<string>();
   #isOpen = false;
@@ -161,7 +161,7 @@ export class TranscriptReader {
     for (const id of toolUseIds(line)) this.#openCalls.add(id);
     for (const { type, id, input } of blocks) {
       const prompt = type === "tool_use" ? z.object({ prompt: z.string() }).safeParse(input).data?.prompt : undefined;
-      if (prompt !== undefined && typeof id === "string") this.#told.set(prompt, id);
+      if (prompt !== undefined && typeof id === "string") this.#sidechainCalls.set(prompt, id);
     }
   }
 
@@ -201,8 +201,8 @@ export class TranscriptReader {
 
   /** Inline subagent lines: the call that started them is found by its prompt. */
   #sidechain(known: Head, line: TranscriptLine): void {
-    const told = this.#told.get(textOf(blocksOf(line) ?? []));
-    const toolUseId = this.#sidechains.get(known.parentUuid ?? "") ?? told;
+    const fromPrompt = this.#sidechainCalls.get(textOf(blocksOf(line) ?? []));
+    const toolUseId = this.#sidechains.get(known.parentUuid ?? "") ?? fromPrompt;
     if (toolUseId !== undefined && known.uuid !== undefined) this.#sidechains.set(known.uuid, toolUseId);
     this.#ofSubagent(known, line, { taskId: toolUseId ?? "", toolUseId, name: "subagent" });
   }

@@ -6,14 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { Guardian } from "./guardian.ts";
 import { ProcessLedger } from "./process-ledger.ts";
-
-const isAlive = (pid: number | undefined): boolean => {
-  try {
-    return pid !== undefined && process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-};
+import { isAlive } from "../testing/is-alive.ts";
 
 test("a killed guardian is restarted; a closed one is not", async () => {
   const home = mkdtempSync(join(tmpdir(), "tandem-guardian-"));

@@ -7,15 +7,7 @@ import { always, stallBeforeFirstByte, stallMidStream, text, type Reply } from "
 import { describe, expect, test } from "vitest";
 import { ProcessLedger } from "./process-ledger.ts";
 import { call, eventually, runningProcesses, setStage } from "../testing/claude-stage.ts";
-
-const isRunning = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-};
+import { isAlive } from "../testing/is-alive.ts";
 
 const host = (args: unknown, env: Record<string, string>) =>
   spawn(process.execPath, [new URL("../testing/call-host.ts", import.meta.url).pathname, JSON.stringify(args)], {
@@ -52,7 +44,7 @@ describe("after kill -9 of the host", () => {
     child.kill("SIGKILL");
     await exited;
     await eventually(
-      () => left.filter(isRunning),
+      () => left.filter(isAlive),
       (pids) => pids.length === 0,
       5_000,
     );
@@ -94,7 +86,7 @@ describe("the ledger", () => {
       await exited;
       // Including its children.
       await eventually(
-        () => isRunning(-child.pid!),
+        () => isAlive(-child.pid!),
         (running) => !running,
       );
       expect(await readdir(folder)).toEqual([]);
@@ -110,12 +102,12 @@ describe("the ledger", () => {
       });
       const [line] = (await once(child.stdout, "data")) as [Buffer];
       const command = Number(line.toString());
-      expect(isRunning(-command), "it leads a group").toBe(true);
+      expect(isAlive(-command), "it leads a group").toBe(true);
       ledger.add(child.pid!);
       await orphan(folder, child.pid!);
       await ledger.sweep();
       await eventually(
-        () => isRunning(command),
+        () => isAlive(command),
         (running) => !running,
       );
     }));
@@ -126,7 +118,7 @@ describe("the ledger", () => {
       const child = stubborn();
       ledger.add(child.pid!);
       expect(await ledger.sweep()).toEqual({ killed: [], left: [] });
-      expect(isRunning(child.pid!)).toBe(true);
+      expect(isAlive(child.pid)).toBe(true);
       process.kill(-child.pid!, "SIGKILL");
     }));
 
@@ -137,7 +129,7 @@ describe("the ledger", () => {
       ledger.add(stranger.pid!);
       await orphan(folder, stranger.pid!, { startedAt: "long ago" });
       expect(await ledger.sweep()).toEqual({ killed: [], left: [] });
-      expect(isRunning(stranger.pid!)).toBe(true);
+      expect(isAlive(stranger.pid)).toBe(true);
       process.kill(-stranger.pid!, "SIGKILL");
     }));
 

@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
@@ -10,7 +10,6 @@ import {
   openSync,
   readdirSync,
   readFileSync,
-  readlinkSync,
   realpathSync,
   rmSync,
   statSync,
@@ -19,15 +18,14 @@ import {
 import { createServer } from "node:net";
 import { getPriority, tmpdir } from "node:os";
 import { join } from "node:path";
-import { Writable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { knownWall, limitsInForce, sessionMounts, type SandboxPlan } from "@tandem/sandbox";
+import { knownWall, limitsInForce, sandboxMounts, type SandboxPlan } from "@tandem/sandbox";
 import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
 import { OwnedProcess } from "./owned-process.ts";
 import { ProcessLedger } from "./process-ledger.ts";
 import type { OwnedCommand } from "./start-line.ts";
+import { daemonsIn, ownedProcessSuite } from "./testing/owned-process-suite.ts";
 
-const DAEMON = "nohup setsid tail -f /dev/null >/dev/null 2>&1 & tail -f /dev/null & ";
 const { PATH } = process.env;
 const wall = knownWall(process.env);
 
@@ -44,7 +42,7 @@ beforeEach(() => {
   const home = join(base, "home");
   plan = {
     home: { from: join(base, "private"), at: home },
-    mounts: sessionMounts({ folder, home, tandemHome: join(home, ".tandem"), path: "/usr/bin:/bin" }),
+    mounts: sandboxMounts({ folder, home, tandemHome: join(home, ".tandem"), path: "/usr/bin:/bin" }),
     sockets: [],
     relays: [],
     limits: { tmpMb: 16, files: 512 },
@@ -72,17 +70,6 @@ async function outputOf(owned: OwnedProcess): Promise<string> {
   return out + error;
 }
 
-/** Living processes in the test's folder, by name. */
-const inFolder = (): string[] =>
-  readdirSync("/proc").flatMap((pid) => {
-    try {
-      if (readlinkSync(`/proc/${pid}/cwd`) !== folder || / [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8")))
-        return [];
-      return [readFileSync(`/proc/${pid}/comm`, "utf8").trim()];
-    } catch {
-      return [];
-    }
-  });
 /** Living processes that see the test's folder as a mount. */
 const withMount = (): string[] =>
   readdirSync("/proc").filter((pid) => {
@@ -92,46 +79,20 @@ const withMount = (): string[] =>
       return false;
     }
   });
-const daemons = (): string[] => inFolder().filter((name) => name === "tail");
 const stateOf = (pid: number): string => /\) (\w) /.exec(readFileSync(`/proc/${pid}/stat`, "utf8"))![1]!;
 
 describe.skipIf(!wall.on)("an owned process in a sandbox", () => {
-  test("streams, exit code and further descriptors reach the program and back", async () => {
-    const owned = own("cat; cat <&3; echo error >&2; exit 7", { pipes: [3] });
-    owned.process.stdin.end("in ");
-    const extra = (owned.process as ChildProcess).stdio[3];
-    if (extra instanceof Writable) extra.end("three");
-    const [out, error] = await Promise.all([text(owned.process.stdout), text(owned.process.stderr)]);
-    await owned.gone;
-    expect([out, error, owned.process.exitCode]).toEqual(["in three", "error\n", 7]);
-    expect(readdirSync(join(base, "processes"))).toEqual([]);
-  });
-
-  test.each<[string, (owned: OwnedProcess) => void]>([
-    ["exits by itself", ({ process: { stdin } }) => stdin.end()],
-    ["is killed by the system", ({ pid }) => process.kill(pid!, "SIGKILL")],
-    ["is killed", (owned) => owned.kill()],
-    ["is killed while it is suspended", (owned) => (owned.pause(), owned.kill())],
-  ])("descendants that left the process group end when the program %s", async (_, end) => {
-    const owned = own(`${DAEMON} read -r _`);
-    await expect.poll(daemons).toHaveLength(2);
-    end(owned);
-    await owned.gone;
-    expect(inFolder()).toEqual([]);
-  });
-
-  test("a signal reaches the program, which may end by itself", async () => {
-    const owned = own("trap 'echo bye; exit 3' TERM; touch begun; while :; do sleep 0.05; done");
-    await expect.poll(() => readdirSync(folder)).toContain("begun");
-    owned.signal("SIGTERM");
-    expect(await text(owned.process.stdout)).toBe("bye\n");
-    await owned.gone;
-    expect(owned.process.exitCode).toBe(3);
-  });
+  ownedProcessSuite(() => ({
+    folder,
+    ledger: join(base, "processes"),
+    own,
+    suspend: (owned) => owned.pause(),
+    host: { args: [JSON.stringify(plan)], env: { PATH } },
+  }));
 
   test("a paused program stops and continues, with low priority", async () => {
     const owned = own("tail -f /dev/null & touch begun; wait", { yields: true });
-    await expect.poll(daemons).toHaveLength(1);
+    await expect.poll(() => daemonsIn(folder)).toHaveLength(1);
     const pid = owned.pid!;
     expect(getPriority(pid)).toBe(getPriority() + 5);
     owned.pause();
@@ -140,17 +101,6 @@ describe.skipIf(!wall.on)("an owned process in a sandbox", () => {
     await expect.poll(() => stateOf(pid)).toBe("S");
     owned.kill();
     await owned.gone;
-  });
-
-  test("after kill -9 of the server, all descendants end within seconds", async () => {
-    const script = new URL("testing/owning-host.ts", import.meta.url).pathname;
-    const args = ["--no-warnings", script, join(base, "processes"), `${DAEMON} wait`, JSON.stringify(plan)];
-    const host = spawn(process.execPath, args, { cwd: folder, env: { PATH }, stdio: "ignore" });
-    await expect.poll(daemons).toHaveLength(2);
-    const exited = once(host, "exit");
-    host.kill("SIGKILL");
-    await exited;
-    await expect.poll(inFolder, { timeout: 5_000 * inject("slowness") }).toEqual([]);
   });
 
   test("a server that dies during the start leaves nothing that runs", async () => {

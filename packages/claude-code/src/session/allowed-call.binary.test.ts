@@ -3,15 +3,12 @@ import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { EventId } from "@tandem/protocol";
 import { always, reply, text, toolUse } from "@tandem/rehearsal";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { setStage, type Stage } from "../testing/claude-stage.ts";
+import { afterAll, expect, test } from "vitest";
+import { setStage } from "../testing/claude-stage.ts";
 import type { AllowedCall, ToolCallRequest } from "./conversation.ts";
 import { type OpenSession, openSession } from "./testing/open-session.ts";
 
-let stage: Stage;
-beforeAll(async () => {
-  stage = await setStage();
-});
+const stage = await setStage();
 afterAll(async () => {
   await stage[Symbol.asyncDispose]();
 });
@@ -54,12 +51,12 @@ async function killed(...commands: string[]): Promise<{ session: OpenSession; ca
   return { session, calls };
 }
 
-const goOn = ({ setup, transcripts }: OpenSession, run: AllowedCall): OpenSession =>
-  openSession(stage, { ...setup, transcripts, resume: true, goOn: { results: [], run } });
+const resumeWith = ({ setup, transcripts }: OpenSession, run: AllowedCall): OpenSession =>
+  openSession(stage, { ...setup, transcripts, resume: true, continuation: { results: [], run } });
 
 test("an allowed call of an earlier process runs once, before any model request", async () => {
   const { session, calls } = await killed("echo ran >> effects.txt; echo out");
-  await using next = goOn(session, calls[0]!);
+  await using next = resumeWith(session, calls[0]!);
   expect(await next.ended()).toMatchObject({ stop: "end_turn" });
   expect(await effects()).toBe("ran");
   expect(next.events("agent.tool_result")).toMatchObject([
@@ -79,7 +76,7 @@ test("several allowed calls run one after another, with the input that a person 
     "echo no >> effects.txt",
   );
   for (const call of calls.slice(0, 2)) {
-    await using next = goOn(session, call);
+    await using next = resumeWith(session, call);
     await next.conversation.ranCall;
     await next.conversation.close();
     expect(next.events("agent.tool_result")).toMatchObject([{ tool_use_id: call.eventId, is_error: false }]);
@@ -87,7 +84,7 @@ test("several allowed calls run one after another, with the input that a person 
   }
   expect(stage.rehearsal.modelRequests).toHaveLength(1);
   const changedTo = { command: "echo three >> effects.txt; echo changed" };
-  await using last = goOn(session, { ...calls[2]!, changedTo, notes: ["The user changed the input."] });
+  await using last = resumeWith(session, { ...calls[2]!, changedTo, notes: ["The user changed the input."] });
   expect(await last.ended()).toMatchObject({ stop: "end_turn" });
   expect(await effects()).toBe("one\ntwo\nthree");
   expect(stage.rehearsal.modelRequests).toHaveLength(2);
@@ -98,7 +95,7 @@ test("several allowed calls run one after another, with the input that a person 
 
 test("a call that was cut off is not run again by the next message", async () => {
   const { session, calls } = await killed("echo begun >> effects.txt; tail -f /dev/null");
-  const next = goOn(session, calls[0]!);
+  const next = resumeWith(session, calls[0]!);
   await expect.poll(effects).toBe("begun");
   await next.conversation.close("lost");
   await using later = openSession(stage, { ...session.setup, transcripts: session.transcripts, resume: true });

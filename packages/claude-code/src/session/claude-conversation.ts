@@ -1,8 +1,7 @@
 import type { EffortLevel, Query, SDKMessage, SDKResultMessage, SDKUserMessage } from "@anthropic-ai/claude-agent-sdk";
-import { LlmError, newId, type WorkflowRunError, type WorkflowRunId } from "@tandem/protocol";
+import { AsyncQueue, LlmError, newId, type WorkflowRunError, type WorkflowRunId } from "@tandem/protocol";
 import type { Child } from "../child.ts";
 import { checkPayer } from "../isolation.ts";
-import { MessageQueue } from "../message-queue.ts";
 import { asLlmError } from "../process-errors.ts";
 import { exitError, withinDeadline } from "../within-deadline.ts";
 import { BootHooks } from "./allowed-call.ts";
@@ -32,13 +31,10 @@ import type { ToolNames } from "./translate/calls.ts";
 import { commandLifecycle } from "./translate/command-lifecycle.ts";
 import { Translator } from "./translate/translator.ts";
 import { readLeafPath } from "./translate/workflow-message.ts";
-import { TurnWatchdog } from "./turn-watchdog.ts";
+import { cancelMessage } from "./turn/cancel-message.ts";
+import { ExpectedTurn } from "./turn/expected-turn.ts";
 import type { TranscriptLine } from "./transcript/transcript-line.ts";
-import { untoldAnswers } from "./transcript/untold-answers.ts";
-
-/** The SDK implements this request but does not declare it. */
-type WithCancel = { cancelAsyncMessage(uuid: string): Promise<boolean> };
-const canCancel = (query: object): query is WithCancel => "cancelAsyncMessage" in query;
+import { unloggedAnswers } from "./transcript/unlogged-answers.ts";
 
 /** Claude Code writes its transcript about 100 ms after its output. */
 const CAUGHT_UP_MS = 2_000;
@@ -56,22 +52,17 @@ export class ClaudeConversation implements Conversation {
   readonly #gate: Gate;
   readonly #translator: Translator;
   readonly #mirror: TranscriptMirror;
-  readonly #watchdog: TurnWatchdog;
+  readonly #turn: ExpectedTurn;
   readonly #leaves: LeafGate;
-  readonly #input = new MessageQueue<SDKUserMessage>();
+  readonly #input = new AsyncQueue<SDKUserMessage>();
   readonly #query: Query;
   readonly #gone: Promise<void>;
-  /** Sent messages that the model has not received; each settles when Claude Code has it. */
-  readonly #waiting = new Map<string, PromiseWithResolvers<void>>();
   #bootHooks: BootHooks | undefined;
   #child: Child | undefined;
   /** Whether this process, and not an earlier one, has completed a turn, so that its work is in the transcript. */
   #hasWorked = false;
-  #expectsTurn: boolean;
-  /** Whether the model has received a message of the running turn. */
-  #hasTaken = false;
-  #turnEnd = Promise.withResolvers<void>();
   readonly #ranCall = Promise.withResolvers<void>();
+  readonly ranCall = this.#ranCall.promise;
   #failure: LlmError | undefined;
   #closing: Promise<void> | undefined;
   #left = false;
@@ -86,14 +77,14 @@ export class ClaudeConversation implements Conversation {
     this.#setup = setup;
     this.#host = host;
     this.#recording = recording;
-    this.#expectsTurn = setup.goOn !== undefined;
     this.#options = { model: setup.model, effort: setup.effort, planning: setup.planning ?? false };
     this.#names = toolNames(setup);
+    const threadIdOf = (toolUseId: string) => threadId(setup.id, toolUseId);
     this.#servers = new RemoteServers(setup, this.#names);
     this.#gate = new Gate(setup, host, this.#names, (toolUseId) => this.#mirror.stored([toolUseId]));
     this.#translator = new Translator({
       newEventId: () => newId("event"),
-      threadIdOf: (toolUseId) => threadId(setup.id, toolUseId),
+      threadIdOf,
       primaryThread: setup.primaryThread,
       judge: this.#gate.judge,
       isHandedOver: (toolUseId) => this.#gate.handedOver.has(toolUseId),
@@ -105,23 +96,23 @@ export class ClaudeConversation implements Conversation {
     this.#leaves = new LeafGate({
       setup,
       host,
-      threadIdOf: (agent) => threadId(setup.id, agent),
+      threadIdOf,
       runOf: (agent) => this.#translator.runOfAgent(agent),
       end: (taskId, error) => {
         this.#translator.runs.refuse(taskId, error);
         this.stopTask(taskId).catch((reason: unknown) => this.#fail(asLlmError(reason)));
       },
     });
-    this.#watchdog = new TurnWatchdog(setup.deadlines, (error) => this.#fail(error));
-    const run = setup.goOn?.run;
+    this.#turn = new ExpectedTurn(setup, this.#translator, (error) => this.#fail(error));
+    const run = setup.continuation?.run;
     if (run) this.#bootHooks = new BootHooks(setup.stateFolder, run);
     this.#mirror = new TranscriptMirror(transcripts, {
       projectsFolder: projectsFolder(setup),
-      goOn: setup.goOn,
-      onFound: (found, goesOn) => {
+      continuation: setup.continuation,
+      onFound: (found, isOpen) => {
         this.#translate({ type: "past", ...readPast(found) });
         if (run) this.#translate({ type: "adopted", call: run });
-        if (setup.goOn && !goesOn) this.#endFinishedTurn(found.get("") ?? []);
+        if (setup.continuation && !isOpen) this.#endFinishedTurn(found.get("") ?? []);
       },
       onLine: (subpath, line) => {
         const leaf = readLeafPath(subpath);
@@ -141,16 +132,11 @@ export class ClaudeConversation implements Conversation {
       ...(this.#bootHooks && { bootHooks: this.#bootHooks }),
       ...(recording?.options && { extra: recording.options }),
     });
-    if (setup.goOn) this.#watchdog.begin();
     this.#gone = this.#read();
     this.ready = this.#comeUp();
-    this.#ranCall.promise.catch(() => {});
+    this.ranCall.catch(() => {});
     // Callers that do not await `ready` learn of the failure through `closed`.
     this.ready.catch((error: unknown) => this.#fail(asLlmError(error)));
-  }
-
-  get ranCall(): Promise<void> {
-    return this.#ranCall.promise;
   }
 
   get pid(): number | undefined {
@@ -163,8 +149,7 @@ export class ClaudeConversation implements Conversation {
 
   send({ uuid, content, isCommand = false }: Parameters<Conversation["send"]>[0]): void {
     if (this.ended) return;
-    this.#waiting.set(uuid, Promise.withResolvers());
-    if (!this.#translator.underWay || !this.#hasTaken) this.#watchdog.begin();
+    this.#turn.send(uuid);
     this.#input.push({
       type: "user",
       uuid: uuid as SDKUserMessage["uuid"] & string,
@@ -192,29 +177,26 @@ export class ClaudeConversation implements Conversation {
   }
 
   async takeBack(uuid: string): Promise<boolean> {
-    const sent = this.#waiting.get(uuid);
-    if (!sent || !canCancel(this.#query)) return false;
-    const query: WithCancel = this.#query;
+    const confirmed = this.#turn.confirmed(uuid);
+    if (!confirmed) return false;
     // Before it has received the message, Claude Code would answer that it does not know it.
     const cancelled = await this.#within(
       this.#setup.deadlines.init,
-      "take a message back",
-      sent.promise.then(() => query.cancelAsyncMessage(uuid)),
+      "withdraw a message",
+      confirmed.then(() => cancelMessage(this.#query, uuid)),
     );
-    if (cancelled) this.#waiting.delete(uuid);
-    if (cancelled && !this.#turnExpected) this.#watchdog.rest();
+    if (cancelled) this.#turn.takeBack(uuid);
     return cancelled;
   }
 
   async interrupt(): Promise<void> {
-    if (this.ended || !this.#turnExpected) return;
-    const ended = this.#turnEnd.promise;
+    if (this.ended || !this.#turn.isExpected) return;
+    const ended = this.#turn.end;
     this.#translate({ type: "interrupting" });
     try {
       await this.ready;
       // Before it has received the turn's first message, Claude Code would have nothing to interrupt.
-      const sent = Promise.all([...this.#waiting.values()].map(({ promise }) => promise));
-      const interrupted = sent.then(() => this.#query.interrupt());
+      const interrupted = this.#turn.allConfirmed().then(() => this.#query.interrupt());
       await this.#within(INTERRUPT_MS, "react to an interrupt", interrupted);
       await this.#within(this.#setup.deadlines.init, "end its turn", ended);
     } catch (error) {
@@ -260,10 +242,6 @@ export class ClaudeConversation implements Conversation {
     return (this.#closing ??= turn !== "ended" && this.#translator.underWay ? this.#leave(turn) : this.#close());
   }
 
-  get #turnExpected(): boolean {
-    return this.#translator.underWay || this.#waiting.size > 0 || this.#expectsTurn;
-  }
-
   async #comeUp(): Promise<void> {
     const { spawn, init } = this.#setup.deadlines;
     const { account } = await this.#within(spawn + init, "become ready", this.#query.initializationResult());
@@ -281,11 +259,11 @@ export class ClaudeConversation implements Conversation {
       ? undefined
       : (this.#failure ?? this.#mirror.failure ?? (await exitError(this.#child, reason)));
     this.#failure ??= error;
-    this.#watchdog.rest();
+    this.#turn.rest();
     // Before the open calls are closed: a command that still runs could have an effect after its reported end.
     await this.#child?.kill(this.#setup.deadlines.exit);
     if (!this.#left) {
-      this.#translate({ type: "ended", error, turnExpected: this.#turnExpected, keepsCalls: error !== undefined });
+      this.#translate({ type: "ended", error, turnExpected: this.#turn.isExpected, keepsCalls: error !== undefined });
     }
     this.#gate.endAll();
     await this.#mirror.flush(false).catch(() => {});
@@ -296,7 +274,7 @@ export class ClaudeConversation implements Conversation {
 
   #accept(message: SDKMessage): void {
     if (this.#failure) return;
-    if (this.#setup.goOn?.run?.laterCalls.length && this.#acceptBlocked(message)) return;
+    if (this.#setup.continuation?.run?.laterCalls.length && this.#acceptBlocked(message)) return;
     if (message.type === "system" && message.subtype === "init") {
       try {
         checkSessionInit(message, this.#setup, this.#names);
@@ -312,9 +290,9 @@ export class ClaudeConversation implements Conversation {
     if (message.type === "result" && this.#isOfLostRun(message)) return;
     if (message.type === "result") this.#hasWorked = true;
     const lifecycle = commandLifecycle(message);
-    if (lifecycle) this.#waiting.get(lifecycle.uuid)?.resolve();
+    if (lifecycle) this.#turn.confirm(lifecycle.uuid);
     this.#translate({ type: "message", message });
-    this.#watchdog.observe(message, this.#translator);
+    this.#turn.observe(message);
   }
 
   /**
@@ -322,15 +300,14 @@ export class ClaudeConversation implements Conversation {
    * it was started for follows; its message may not even be sent yet.
    */
   #isOfLostRun({ num_turns: turns }: SDKResultMessage): boolean {
-    return turns === 0 && !this.#hasTaken;
+    return turns === 0 && !this.#turn.hasTaken;
   }
 
   /** Claude Code reports that it was kept from continuing the turn. Returns whether the message was about that. */
   #acceptBlocked(message: SDKMessage): boolean {
     if (message.type === "result") {
       this.#hasWorked = true;
-      this.#expectsTurn = false;
-      this.#watchdog.rest();
+      this.#turn.cancel();
       this.#ranCall.resolve();
     }
     return message.type === "result" || (message.type === "system" && message.subtype === "informational");
@@ -338,9 +315,10 @@ export class ClaudeConversation implements Conversation {
 
   /** The turn had ended in the earlier process, which reported neither its end nor perhaps its last answer. */
   #endFinishedTurn(transcript: readonly TranscriptLine[]): void {
-    this.#watchdog.rest();
-    const { told } = this.#setup.goOn ?? {};
-    for (const answer of told ? untoldAnswers(transcript, told) : []) this.#translate({ type: "untold", answer });
+    this.#turn.rest();
+    const { logged } = this.#setup.continuation ?? {};
+    for (const answer of logged ? unloggedAnswers(transcript, logged) : [])
+      this.#translate({ type: "unlogged", answer });
     this.#tell([{ type: "turn_ended", outcome: { stop: "end_turn", stopDetails: null, reported: {} } }]);
   }
 
@@ -352,16 +330,11 @@ export class ClaudeConversation implements Conversation {
 
   #tell(outputs: readonly ConversationOutput[]): void {
     for (const output of outputs) {
-      if (output.type === "message_taken") this.#hasTaken = true;
-      if (output.type === "message_taken" && !this.#waiting.delete(output.uuid)) continue;
-      if (output.type === "turn_ended") this.#expectsTurn = this.#hasTaken = false;
+      if (!this.#turn.take(output)) continue;
       if (output.type === "event" && output.event.type.endsWith("tool_result")) this.#bootHooks?.useUp();
       this.#host.onOutput(output);
       this.#gate.observe(output);
-      if (output.type !== "turn_ended") continue;
-      this.#turnEnd.resolve();
-      this.#turnEnd = Promise.withResolvers();
-      if (this.#waiting.size > 0) this.#watchdog.begin();
+      if (output.type === "turn_ended") this.#turn.endTurn();
     }
   }
 
@@ -378,13 +351,13 @@ export class ClaudeConversation implements Conversation {
   #fail(error: LlmError): void {
     if (this.ended) return;
     this.#failure = error;
-    this.#watchdog.rest();
+    this.#turn.rest();
     void this.#child?.kill(0);
     this.#query.close();
   }
 
   async #close(): Promise<void> {
-    this.#watchdog.rest();
+    this.#turn.rest();
     const { exit } = this.#setup.deadlines;
     if (this.#translator.underWay && !this.#failure) {
       this.#translate({ type: "interrupting" });
@@ -408,7 +381,7 @@ export class ClaudeConversation implements Conversation {
   /** Kill without a graceful exit: anything Claude Code wrote at its end would go into the transcript. */
   async #leave(turn: "left" | "lost"): Promise<void> {
     this.#left = true;
-    this.#watchdog.rest();
+    this.#turn.rest();
     if (turn === "left") {
       const stored = this.#mirror.stored(this.#gate.open);
       await this.#within(this.#setup.deadlines.exit, "write its transcript", stored).catch(() => {});

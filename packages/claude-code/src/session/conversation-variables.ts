@@ -4,13 +4,13 @@ import type { AllowedCall, ConversationSetup } from "./conversation.ts";
 
 /** The environment of a conversation's process. */
 export function conversationVariables(setup: ConversationSetup): Record<string, string> {
-  const { hostVariables, sandbox, goOn } = setup;
+  const { hostVariables, sandbox, continuation } = setup;
   const variables = childVariables(hostVariables, processCredential(setup), configDirOf(setup), "session");
   Object.assign(variables, setup.variables);
   if (setup.builtinAgents) delete variables["CLAUDE_AGENT_SDK_DISABLE_BUILTIN_AGENTS"];
   const all =
     sandbox?.on && sandbox.covers === "process" ? { ...withoutHostOnly(variables), ...sandbox.variables } : variables;
-  return { ...all, ...(goOn && resumeVariable(goOn.run)) };
+  return { ...all, ...(continuation && resumeVariable(continuation.run)) };
 }
 
 const resumeVariable = (run: AllowedCall | undefined): Record<string, string> =>

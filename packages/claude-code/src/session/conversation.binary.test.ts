@@ -4,19 +4,15 @@ import { join } from "node:path";
 import { LlmError, type EventId, type ToolResultContent } from "@tandem/protocol";
 import { always, madeUpLogin, reply, slowly, stallMidStream, text, thinking, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { eventually, runningProcesses, setStage, type Stage } from "../testing/claude-stage.ts";
+import { eventually, runningProcesses, setStage } from "../testing/claude-stage.ts";
 import type { ConversationHost, ToolCallRequest } from "./conversation.ts";
 import { ENDLESS, endlessIn, hasBegun } from "./testing/endless-command.ts";
 import { MemoryTranscripts, openSession, type OpenSession, type Overrides } from "./testing/open-session.ts";
 
 const ASK = { name: "ask", description: "Asks.", type: "custom" as const, input_schema: { type: "object" as const } };
 
-let stage: Stage;
-/** One conversation for all tests. A test that ends its process resumes it in the next one. */
-let session: OpenSession;
 /** Decides about calls and answers them; each test sets its own. */
 let host: Partial<ConversationHost>;
-let transcripts: MemoryTranscripts;
 
 const folder = (): string => join(stage.home, "project");
 const open = (more: Overrides = {}): OpenSession =>
@@ -32,7 +28,7 @@ const open = (more: Overrides = {}): OpenSession =>
     },
   });
 const resume = (more: Overrides = {}): void => {
-  const { goOn: _before, ...setup } = session.setup;
+  const { continuation: _before, ...setup } = session.setup;
   session = open({ ...setup, resume: true, ...more });
 };
 /** On a busy machine Claude Code may react to an interrupt too late, and is killed. */
@@ -40,11 +36,10 @@ const revive = (): void => {
   if (session.conversation.ended) resume();
 };
 
-beforeAll(async () => {
-  stage = await setStage();
-  transcripts = new MemoryTranscripts();
-  session = open();
-});
+const stage = await setStage();
+let transcripts = new MemoryTranscripts();
+/** One conversation for all tests. A test that ends its process resumes it in the next one. */
+let session = open();
 afterAll(async () => {
   await session.conversation.close();
   await stage[Symbol.asyncDispose]();
@@ -321,7 +316,7 @@ describe("resume", () => {
       "nothing is closed that is to stay open",
     ).not.toContain("turn_ended");
     const content = [{ type: "text" as const, text: "forty-two" }];
-    resume({ goOn: { results: [{ toolUseId, content, isError: false, inWords: [] }] } });
+    resume({ continuation: { results: [{ toolUseId, content, isError: false, inWords: [] }] } });
     expect(await session.ended()).toMatchObject({ stop: "end_turn" });
     expect(session.events("agent.message")[0]!.content).toEqual([{ type: "text", text: "Heard: forty-two" }]);
   });
@@ -331,7 +326,7 @@ describe("resume", () => {
     await session.turn("Go.");
     await session.conversation.close();
     const [ended] = session.events("span.model_request_end");
-    resume({ goOn: { results: [], told: { texts: new Map(), counted: new Set() } } });
+    resume({ continuation: { results: [], logged: { texts: new Map(), counted: new Set() } } });
     expect(await session.ended()).toEqual({ stop: "end_turn", stopDetails: null, reported: {} });
     expect(session.events("agent.message").map(({ content }) => content)).toEqual([[{ type: "text", text: "Done." }]]);
     const { model_usage, tandem } = ended!;
@@ -375,7 +370,7 @@ describe("resume", () => {
     process.kill(session.conversation.pid!, "SIGKILL");
     expect((await session.closed()).error).toMatchObject({ code: "process_died" });
     const content: ToolResultContent[] = [{ type: "text", text: "forty-two" }];
-    resume({ goOn: { results: [{ toolUseId, content, isError: false, inWords: [] }] } });
+    resume({ continuation: { results: [{ toolUseId, content, isError: false, inWords: [] }] } });
     expect(await session.ended()).toMatchObject({ stop: "end_turn" });
     const results = stage.rehearsal.modelRequests.at(-1)!.toolResults;
     expect(results.slice(-2)).toMatchObject([

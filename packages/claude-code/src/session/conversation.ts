@@ -24,7 +24,7 @@ import type { SandboxPlan } from "@tandem/sandbox";
 import type { Credential } from "../credential.ts";
 import type { ToolDefinition } from "../tool-server.ts";
 import type { McpTool, McpToolReply } from "../mcp/connect-server.ts";
-import type { ToldAnswers } from "./transcript/untold-answers.ts";
+import type { LoggedAnswers } from "./transcript/unlogged-answers.ts";
 
 /** A subagent that the model can call by name. */
 export interface SubagentDefinition {
@@ -177,11 +177,11 @@ export interface ConversationSetup {
   resume: boolean;
   /**
    * With `resume`: continues the unfinished turn of an earlier process without a message, up to `turn_ended`. The model
-   * gets these results for calls that were open (for example custom tools answered since); for other open calls it is
-   * told that their effect is unknown. If the earlier process had finished the turn, the answers that are not among `told` are
-   * told, and the turn ends.
+   * gets these results for calls that were open (for example custom tools answered since); for other open calls an
+   * unknown outcome is reported. If the earlier process had finished the turn, the answers missing in `logged` are
+   * reported, and the turn ends.
    */
-  goOn?: { results: readonly LateResult[]; run?: AllowedCall; told?: ToldAnswers };
+  continuation?: { results: readonly LateResult[]; run?: AllowedCall; logged?: LoggedAnswers };
   /** The conversation's id in Claude Code, a UUID that we choose. */
   id: string;
   /** Name of the primary thread in messages from and to subagents. */
@@ -255,11 +255,11 @@ export type HookAnswer =
   { allow: true; input?: Record<string, unknown>; context?: string } | { allow: false; message: string };
 
 /**
- * A person's answer. `input` replaces the call's input, and `told` describes the change to the model. `mode` is Claude
+ * A person's answer. `input` replaces the call's input, and `context` describes the change to the model. `mode` is Claude
  * Code's mode after an approved plan.
  */
 export type Confirmation =
-  | { allow: true; input?: Record<string, unknown>; told?: string; mode?: PermissionMode }
+  | { allow: true; input?: Record<string, unknown>; context?: string; mode?: PermissionMode }
   | { allow: false; message: string };
 
 /**
@@ -380,7 +380,7 @@ export interface Conversation {
   unpause(): void;
   /**
    * Kills the process and its children; resolves when they are gone. Idempotent. A `left` turn stays open in the
-   * transcript, so that a later process can continue it (`goOn`). A `lost` turn belongs to another worker: do not wait
+   * transcript, so that a later process can continue it (`continuation`). A `lost` turn belongs to another worker: do not wait
    * for anything.
    */
   close(turn?: "ended" | "left" | "lost"): Promise<void>;

@@ -1,14 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { text, toolUse } from "@tandem/rehearsal";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import type { Credential } from "../credential.ts";
-import { setStage, type Stage } from "../testing/claude-stage.ts";
+import { setStage } from "../testing/claude-stage.ts";
 import { openSession } from "./testing/open-session.ts";
 
-let stage: Stage;
-beforeAll(async () => {
-  stage = await setStage();
-});
+const stage = await setStage();
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const SECRET = "sk-ant-made-up-key";

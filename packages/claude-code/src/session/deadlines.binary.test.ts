@@ -1,14 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { always, overloaded, slowly, stallBeforeFirstByte, stallMidStream, text, toolUse } from "@tandem/rehearsal";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { runningProcesses, setStage, type Stage } from "../testing/claude-stage.ts";
+import { afterAll, expect, inject, test } from "vitest";
+import { runningProcesses, setStage } from "../testing/claude-stage.ts";
 import { openSession } from "./testing/open-session.ts";
 
-let stage: Stage;
-beforeAll(async () => {
-  stage = await setStage();
-});
+const stage = await setStage();
 afterAll(async () => {
   await stage[Symbol.asyncDispose]();
 });

@@ -20,10 +20,10 @@ const user = { ...frame, type: "user", uuid: "u", message: { role: "user", conte
 
 test("adds a result, or a note about an unknown effect, for every open call in order", () => {
   const lines = [user, call("a", "toolu_1"), result("r", "toolu_1"), call("b", "toolu_2"), call("c", "toolu_3")];
-  const { added, goesOn } = resultLines(lines, [
+  const { added, isOpen } = resultLines(lines, [
     { toolUseId: "toolu_3", content: [{ type: "text", text: "42" }], isError: false, inWords: [] },
   ]);
-  expect(goesOn).toBe(true);
+  expect(isOpen).toBe(true);
   expect(added).toMatchObject([
     {
       ...frame,
@@ -59,8 +59,8 @@ test("adds nothing without open calls, and ignores calls of subagents", () => {
 test("sends the result of a lost call as a message and continues the turn", () => {
   const said = { ...frame, type: "assistant", uuid: "s", message: { content: [{ type: "text", text: "I look." }] } };
   const inWords = [{ type: "text" as const, text: "You called weather: rain" }];
-  const { added, goesOn } = resultLines([user, said], [{ toolUseId: "toolu_1", content: [], isError: false, inWords }]);
-  expect(goesOn).toBe(true);
+  const { added, isOpen } = resultLines([user, said], [{ toolUseId: "toolu_1", content: [], isError: false, inWords }]);
+  expect(isOpen).toBe(true);
   expect(added).toMatchObject([
     { ...frame, type: "user", parentUuid: "s", message: { role: "user", content: inWords } },
   ]);
@@ -77,9 +77,9 @@ test("is no continuation by itself, as the line before it is", () => {
 
 test("continues after a message or a result, but not after the model's final answer", () => {
   const said = { ...frame, type: "assistant", uuid: "s", message: { content: [{ type: "text", text: "Done." }] } };
-  const goesOn = (...lines: object[]) => resultLines(lines as Record<string, unknown>[], []).goesOn;
-  expect(goesOn(user)).toBe(true);
-  expect(goesOn(user, call("a", "toolu_1"), result("r", "toolu_1"))).toBe(true);
-  expect(goesOn(user, said, { type: "cost-state" })).toBe(false);
-  expect(goesOn()).toBe(false);
+  const isOpen = (...lines: object[]) => resultLines(lines as Record<string, unknown>[], []).isOpen;
+  expect(isOpen(user)).toBe(true);
+  expect(isOpen(user, call("a", "toolu_1"), result("r", "toolu_1"))).toBe(true);
+  expect(isOpen(user, said, { type: "cost-state" })).toBe(false);
+  expect(isOpen()).toBe(false);
 });

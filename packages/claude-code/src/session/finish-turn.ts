@@ -19,23 +19,27 @@ const entry = z.looseObject({
 type Entry = z.infer<typeof entry>;
 const onMainBranch = z.looseObject({ uuid: z.string(), isSidechain: z.literal(false).optional() });
 
-type GoOn = NonNullable<ConversationSetup["goOn"]>;
-type Results = GoOn["results"];
+type Continuation = NonNullable<ConversationSetup["continuation"]>;
+type Results = Continuation["results"];
 
 /**
  * Adds results for the open calls of a transcript in Claude Code's own format: a result sent as a message would not be
- * recognised. Without a result, the model is told that the effect is unknown; a result whose call was lost is sent as a
+ * recognised. Without a result, the model reads that the effect is unknown; a result whose call was lost is sent as a
  * message. A call that may run now is marked for Claude Code. Returns false if there is no turn to continue.
  */
-export async function finishTurn(store: TranscriptStore, file: string, { results, run }: GoOn): Promise<boolean> {
+export async function finishTurn(
+  store: TranscriptStore,
+  file: string,
+  { results, run }: Continuation,
+): Promise<boolean> {
   const lines = (await readTranscript(file)) ?? [];
-  const { added, goesOn } = resultLines(lines, results, run ? [run.toolUseId, ...run.laterCalls] : []);
+  const { added, isOpen } = resultLines(lines, results, run ? [run.toolUseId, ...run.laterCalls] : []);
   if (run) {
     added.push(...copiedCall([...lines, ...added], run));
     added.push(markerLine([...lines, ...added], run));
   }
   await append(store, file, added);
-  return goesOn || run !== undefined;
+  return isOpen || run !== undefined;
 }
 
 /** Closes the calls that a process was to run and did not finish, so that the next one does not run them again. */
@@ -57,7 +61,7 @@ export function resultLines(
   results: Results,
   /** Calls that stay open. */
   open: readonly string[] = [],
-): { added: TranscriptLine[]; goesOn: boolean } {
+): { added: TranscriptLine[]; isOpen: boolean } {
   const entries = lines.flatMap((line) => entry.safeParse(line).data ?? []).filter(({ isSidechain }) => !isSidechain);
   const answered = new Set(entries.flatMap(({ message }) => message.content.map(({ tool_use_id }) => tool_use_id)));
   const made = entries.flatMap((from) =>
@@ -76,7 +80,7 @@ export function resultLines(
   const words = lost.flatMap(({ inWords }) => inWords);
   if (last && words.length > 0) added.push(userLine(last, parent, words));
   // The model's turn comes after a message or a result, not after its own final answer.
-  return { added, goesOn: added.length > 0 || last?.type === "user" };
+  return { added, isOpen: added.length > 0 || last?.type === "user" };
 }
 
 function resultLine(from: Entry, id: string, parent: string | undefined, results: Results): UserLine {
@@ -92,7 +96,7 @@ function resultLine(from: Entry, id: string, parent: string | undefined, results
 
 type UserLine = TranscriptLine & { uuid: string };
 
-/** What all lines of a conversation have in common. */
+/** Fields that all lines of a conversation share. */
 const envelope = z.object({
   isSidechain: z.boolean().optional(),
   userType: z.string().optional(),

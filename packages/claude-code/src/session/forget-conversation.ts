@@ -5,14 +5,14 @@ import type { ConversationSetup } from "./conversation.ts";
 
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-type Place = Pick<ConversationSetup, "credential" | "hostVariables" | "stateFolder" | "sandbox">;
+type ConversationFiles = Pick<ConversationSetup, "credential" | "hostVariables" | "stateFolder" | "sandbox">;
 
 /** Folder of Claude Code's conversations. */
-export const projectsFolder = (place: Place): string =>
+export const projectsFolder = (place: ConversationFiles): string =>
   join(configDirOf(place) ?? join(place.hostVariables["HOME"] ?? "", ".claude"), "projects");
 
 /** Deletes Claude Code's own files of a conversation: its transcript, its subagents' and its tool results. */
-export async function forgetConversation(place: Place, id: string): Promise<void> {
+export async function forgetConversation(place: ConversationFiles, id: string): Promise<void> {
   if (!ID.test(id)) return;
   const projects = projectsFolder(place);
   const folders = await readdir(projects).catch(() => []);

@@ -128,7 +128,7 @@ describe("the gate", () => {
       confirm: async ({ input }) => ({
         allow: true,
         input: { command: input["command"] === "ls" ? "pwd" : "rm -rf /" },
-        told: "changed",
+        context: "changed",
         mode: "acceptEdits",
       }),
     });

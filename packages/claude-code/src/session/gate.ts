@@ -89,7 +89,7 @@ export class Gate {
     this.#host = host;
     this.#names = names;
     this.#stored = stored;
-    if (setup.goOn?.run) this.passed.add(setup.goOn.run.toolUseId);
+    if (setup.continuation?.run) this.passed.add(setup.continuation.run.toolUseId);
   }
 
   /** The model's ids of open calls of the primary thread. */
@@ -176,7 +176,7 @@ export class Gate {
   /** For `PreToolUse`, which Claude Code calls before every offered tool, also in subagents. */
   readonly beforeTool: HookCallback = async (input, _toolUseId, { signal }) => {
     if (input.hook_event_name !== "PreToolUse") return {};
-    const run = this.#setup.goOn?.run;
+    const run = this.#setup.continuation?.run;
     if (run?.toolUseId === input.tool_use_id) {
       return hookAnswer({ allow: true, input: run.changedTo ?? toolInput.parse(input.tool_input) });
     }
@@ -195,7 +195,7 @@ export class Gate {
    * input is the one that runs.
    */
   #pinInput(verdict: Confirmation, tool: string, input: unknown): Confirmation {
-    const hasOtherHooks = this.#setup.trusted !== undefined || this.#setup.goOn?.run !== undefined;
+    const hasOtherHooks = this.#setup.trusted !== undefined || this.#setup.continuation?.run !== undefined;
     if (!verdict.allow || verdict.input || !hasOtherHooks || COMPLETED_LATER.has(tool)) return verdict;
     return { ...verdict, input: toolInput.parse(input) };
   }
@@ -265,7 +265,7 @@ export class Gate {
     if (!verdict.allow || tool.kind === "worker") return verdict;
     if (!IDEMPOTENT_TOOLS.has(fullName)) {
       await Promise.race([this.#host.durable?.(), aborted(request.signal)]);
-      // Calls of subagents are not resumed after a crash; their caller is told that the effect is unknown.
+      // Calls of subagents are not resumed after a crash; their caller reads that the effect is unknown.
       if (call.thread === null) await this.untilStored(toolUseId, request.signal);
       if (request.signal.aborted) return { allow: false, message: "The turn ended before the call was made." };
     }
@@ -288,8 +288,8 @@ export class Gate {
       const message = "A hook changed the call into one that this session does not allow without asking.";
       return { allow: false, message };
     }
-    const told = [verdict.told, context].filter((words) => words !== undefined).join("\n\n");
-    return { ...verdict, ...(input && { input }), ...(told && { told }) };
+    const contexts = [verdict.context, context].filter((words) => words !== undefined).join("\n\n");
+    return { ...verdict, ...(input && { input }), ...(contexts && { context: contexts }) };
   }
 
   /** Whether the host has a hook for results. */

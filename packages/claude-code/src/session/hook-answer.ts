@@ -8,6 +8,6 @@ export const hookAnswer = (verdict: Confirmation): SyncHookJSONOutput => ({
     permissionDecision: verdict.allow ? "allow" : "deny",
     ...(!verdict.allow && { permissionDecisionReason: verdict.message }),
     ...(verdict.allow && verdict.input && { updatedInput: verdict.input }),
-    ...(verdict.allow && verdict.told !== undefined && { additionalContext: verdict.told }),
+    ...(verdict.allow && verdict.context !== undefined && { additionalContext: verdict.context }),
   },
 });

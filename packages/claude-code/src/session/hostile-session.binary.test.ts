@@ -1,10 +1,10 @@
 import { mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { always, madeUpLogin, startRehearsal, text, toolUse, type Rehearsal } from "@tandem/rehearsal";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { always, madeUpLogin, startRehearsal, text, toolUse } from "@tandem/rehearsal";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import type { Credential } from "../credential.ts";
 import { MARK, plantHostileHome } from "../testing/hostile-home.ts";
-import { call, setStage, type Stage } from "../testing/claude-stage.ts";
+import { call, setStage } from "../testing/claude-stage.ts";
 import { DENIED_VARIABLES } from "../variables.ts";
 import { openSession, type OpenSession } from "./testing/open-session.ts";
 
@@ -15,30 +15,22 @@ import { openSession, type OpenSession } from "./testing/open-session.ts";
  */
 const WORDS = "Always use tabs, as the pelican does.";
 
-let stage: Stage;
-let elsewhere: Rehearsal;
-let evidence: string;
-let project: string;
-let hostVariables: Record<string, string>;
-
-beforeAll(async () => {
-  stage = await setStage();
-  elsewhere = await startRehearsal([always(text("from elsewhere"))]);
-  evidence = join(stage.home, "evidence");
-  project = join(stage.home, "project");
-  for (const configDir of [stage.configDir, join(stage.stateFolder, "claude-code")]) {
-    await plantHostileHome({ ...stage, configDir, project, evidence, elsewhere: elsewhere.url });
-  }
-  await writeFile(join(project, "CLAUDE.md"), WORDS);
-  const hostile = Object.fromEntries(DENIED_VARIABLES.map((name) => [name.replace(/\*$/, "X"), MARK]));
-  hostVariables = {
-    ...hostile,
-    ANTHROPIC_API_KEY: `sk-ant-${MARK}`,
-    ANTHROPIC_BASE_URL: elsewhere.url,
-    CLAUDE_CODE_USE_BEDROCK: "1",
-    ...stage.hostVariables,
-  };
-});
+const stage = await setStage();
+const elsewhere = await startRehearsal([always(text("from elsewhere"))]);
+const evidence = join(stage.home, "evidence");
+const project = join(stage.home, "project");
+for (const configDir of [stage.configDir, join(stage.stateFolder, "claude-code")]) {
+  await plantHostileHome({ ...stage, configDir, project, evidence, elsewhere: elsewhere.url });
+}
+await writeFile(join(project, "CLAUDE.md"), WORDS);
+const hostile = Object.fromEntries(DENIED_VARIABLES.map((name) => [name.replace(/\*$/, "X"), MARK]));
+const hostVariables = {
+  ...hostile,
+  ANTHROPIC_API_KEY: `sk-ant-${MARK}`,
+  ANTHROPIC_BASE_URL: elsewhere.url,
+  CLAUDE_CODE_USE_BEDROCK: "1",
+  ...stage.hostVariables,
+};
 afterAll(async () => {
   await elsewhere.close();
   await stage[Symbol.asyncDispose]();

@@ -3,7 +3,7 @@ import type { ConversationSandbox, ConversationSetup } from "./conversation.ts";
 import type { TranslatorSettings } from "./translate/translator-settings.ts";
 
 /**
- * What `tandem.init` says besides Claude Code's own message. A required sandbox that is unavailable ends the process before its
+ * Fields that `tandem.init` adds to Claude Code's own message. A required sandbox that is unavailable ends the process before its
  * first message.
  */
 export const initFacts = ({ sandbox, trusted, agentSkills }: ConversationSetup): TranslatorSettings["facts"] => ({

@@ -46,7 +46,7 @@ export function sessionOptions(setup: ConversationSetup, variables: Record<strin
     agents: Object.fromEntries(setup.subagents.map((agent) => [agent.name, asAgent(agent, toolNames(setup))])),
     strictMcpConfig: true,
     // In plan mode Claude Code would refuse a call that was allowed before.
-    permissionMode: setup.planning && !setup.goOn?.run ? "plan" : "default",
+    permissionMode: setup.planning && !setup.continuation?.run ? "plan" : "default",
     // Background tasks are listed and can be stopped one by one, so an interrupt ends only the turn.
     perTaskStopAffordance: true,
     includePartialMessages: true,

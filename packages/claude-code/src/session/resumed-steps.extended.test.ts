@@ -44,7 +44,12 @@ async function resumed(stored: readonly TranscriptLine[], late: LateResult[]): P
   stage.rehearsal.use([always(() => text("Twelve."))]);
   const transcripts = new MemoryTranscripts();
   await transcripts.append("", stored);
-  await using next = openSession(stage, { ...session.setup, transcripts, resume: true, goOn: { results: late } });
+  await using next = openSession(stage, {
+    ...session.setup,
+    transcripts,
+    resume: true,
+    continuation: { results: late },
+  });
   expect(await next.ended()).toMatchObject({ stop: "end_turn" });
   const blocks = stage.rehearsal.modelRequests[0]?.messages.flatMap(({ content }) => content);
   const calls = blocks?.flatMap(({ type, id }) => (type === "tool_use" ? [id] : []));
@@ -59,7 +64,7 @@ const places = (): number[] => {
   return lines.flatMap(({ uuid }, index) => (uuid !== undefined && index > first ? [index] : []));
 };
 
-test("a turn that was killed after any line goes on with its message", async () => {
+test("a turn that was killed after any line continues with its message", async () => {
   expect(places().length).toBeGreaterThan(5);
   for (const place of places()) {
     const told = await resumed(lines.slice(0, place), []);
@@ -68,7 +73,7 @@ test("a turn that was killed after any line goes on with its message", async () 
   }
 });
 
-test("a turn that lacks any line goes on with its message and with the result of a lost call", async () => {
+test("a turn that lacks any line continues with its message and with the result of a lost call", async () => {
   for (const place of places()) {
     const told = await resumed(lines.toSpliced(place, 1), [LOST]);
     expect(told, `without line ${place}`).toEqual(

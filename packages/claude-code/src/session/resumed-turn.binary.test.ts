@@ -46,7 +46,7 @@ beforeAll(async () => {
   session = openSession(stage, { transcripts });
   session.say(ORDER);
   await killAfter(session, transcripts, ({ type }) => type === "user");
-  const next = openSession(stage, { ...session.setup, transcripts, resume: true, goOn: { results: [] } });
+  const next = openSession(stage, { ...session.setup, transcripts, resume: true, continuation: { results: [] } });
   await killAfter(next, transcripts, isContinuation);
   lines = transcripts.lines.get("")!;
 });
@@ -60,19 +60,24 @@ async function resumed(stored: readonly TranscriptLine[]): Promise<string[]> {
   stage.rehearsal.use([always(() => text("Twelve."))]);
   const transcripts = new MemoryTranscripts();
   await transcripts.append("", stored);
-  await using next = openSession(stage, { ...session.setup, transcripts, resume: true, goOn: { results: [LOST] } });
+  await using next = openSession(stage, {
+    ...session.setup,
+    transcripts,
+    resume: true,
+    continuation: { results: [LOST] },
+  });
   expect(await next.ended()).toMatchObject({ stop: "end_turn" });
   const { messages } = stage.rehearsal.modelRequests.at(-1)!;
   return messages.flatMap(({ content }) => content.map((block) => String(block["text"]).trim()));
 }
 
-test("a turn goes on with its message after a process that had only begun to continue it", async () => {
+test("a turn continues with its message after a process that had only begun to continue it", async () => {
   expect(lines.filter(isContinuation)).toHaveLength(1);
   const told = await resumed(lines);
   expect(told).toEqual(expect.arrayContaining([ORDER, "You called lookup, which did not run."]));
 });
 
-test("a turn goes on with its message with a missing line before the result of a lost call", async () => {
+test("a turn continues with its message with a missing line before the result of a lost call", async () => {
   const told = await resumed(lines.filter((line) => !isContinuation(line)));
   expect(told).toEqual(expect.arrayContaining([ORDER, "You called lookup, which did not run."]));
 });

@@ -1,18 +1,14 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { always, reply, text, toolUse, when, type ModelRequest } from "@tandem/rehearsal";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { eventually, setStage, type Stage } from "../testing/claude-stage.ts";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { eventually, setStage } from "../testing/claude-stage.ts";
 import type { ConversationOutput, ToolCallRequest } from "./conversation.ts";
-import { openSession, type OpenSession } from "./testing/open-session.ts";
+import { openSession } from "./testing/open-session.ts";
 
-let stage: Stage;
+const stage = await setStage();
 /** One conversation for all tests without subagents. */
-let session: OpenSession;
-beforeAll(async () => {
-  stage = await setStage();
-  session = openSession(stage);
-});
+const session = openSession(stage);
 afterAll(async () => {
   await session.conversation.close();
   await stage[Symbol.asyncDispose]();

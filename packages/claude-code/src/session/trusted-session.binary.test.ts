@@ -1,56 +1,47 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { always, startRehearsal, text, toolUse, type Rehearsal } from "@tandem/rehearsal";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { always, startRehearsal, text, toolUse } from "@tandem/rehearsal";
+import { afterAll, describe, expect, test } from "vitest";
 import { MARK, plantHostileHome } from "../testing/hostile-home.ts";
-import { setStage, type Stage } from "../testing/claude-stage.ts";
-import type { TrustedSettings } from "./conversation.ts";
+import { setStage } from "../testing/claude-stage.ts";
 import { openSession } from "./testing/open-session.ts";
 
 /**
  * Proof on the wire: a trusted folder's hooks, variables and skills take effect. Whatever it sets for keys, hosts,
  * headers and models, the session is billed to its own credential and uses that credential's host.
  */
-let stage: Stage;
-let elsewhere: Rehearsal;
-let evidence: string;
-let project: string;
-let trusted: TrustedSettings;
-
-beforeAll(async () => {
-  stage = await setStage();
-  elsewhere = await startRehearsal([always(text("from elsewhere"))]);
-  evidence = join(stage.home, "evidence");
-  project = join(stage.home, "project");
-  for (const configDir of [stage.configDir, join(stage.stateFolder, "claude-code")]) {
-    await plantHostileHome({ ...stage, configDir, project, evidence, elsewhere: elsewhere.url });
-  }
-  await writeFile(join(project, "CLAUDE.md"), "Be brief.");
-  await mkdir(join(project, ".claude", "skills", "greet"));
-  const skill = "---\nname: greet\ndescription: Says hello.\n---\nSay hello.\n";
-  await writeFile(join(project, ".claude", "skills", "greet", "SKILL.md"), skill);
-  const settings = JSON.parse(await readFile(join(project, ".claude", "settings.json"), "utf8")) as {
-    hooks: Record<string, unknown>;
-    env: Record<string, string>;
-  };
-  trusted = {
-    hooks: settings.hooks,
-    denied: ["Bash(forbidden:*)"],
-    variables: {
-      ...settings.env,
-      GREETING: "hello from the folder",
-      CLAUDE_CODE_USE_BEDROCK: "1",
-      CLAUDE_CODE_OAUTH_TOKEN: MARK,
-      ANTHROPIC_UNKNOWN_THING: MARK,
-      HTTPS_PROXY: elsewhere.url,
-      NODE_EXTRA_CA_CERTS: "/nowhere",
-      OTEL_EXPORTER_OTLP_ENDPOINT: elsewhere.url,
-      PATH: "/nowhere",
-    },
-    skillsIn: join(project, ".claude"),
-    skills: ["greet"],
-  };
-});
+const stage = await setStage();
+const elsewhere = await startRehearsal([always(text("from elsewhere"))]);
+const evidence = join(stage.home, "evidence");
+const project = join(stage.home, "project");
+for (const configDir of [stage.configDir, join(stage.stateFolder, "claude-code")]) {
+  await plantHostileHome({ ...stage, configDir, project, evidence, elsewhere: elsewhere.url });
+}
+await writeFile(join(project, "CLAUDE.md"), "Be brief.");
+await mkdir(join(project, ".claude", "skills", "greet"));
+const skill = "---\nname: greet\ndescription: Says hello.\n---\nSay hello.\n";
+await writeFile(join(project, ".claude", "skills", "greet", "SKILL.md"), skill);
+const settings = JSON.parse(await readFile(join(project, ".claude", "settings.json"), "utf8")) as {
+  hooks: Record<string, unknown>;
+  env: Record<string, string>;
+};
+const trusted = {
+  hooks: settings.hooks,
+  denied: ["Bash(forbidden:*)"],
+  variables: {
+    ...settings.env,
+    GREETING: "hello from the folder",
+    CLAUDE_CODE_USE_BEDROCK: "1",
+    CLAUDE_CODE_OAUTH_TOKEN: MARK,
+    ANTHROPIC_UNKNOWN_THING: MARK,
+    HTTPS_PROXY: elsewhere.url,
+    NODE_EXTRA_CA_CERTS: "/nowhere",
+    OTEL_EXPORTER_OTLP_ENDPOINT: elsewhere.url,
+    PATH: "/nowhere",
+  },
+  skillsIn: join(project, ".claude"),
+  skills: ["greet"],
+};
 afterAll(async () => {
   await elsewhere.close();
   await stage[Symbol.asyncDispose]();

@@ -1,4 +1,4 @@
-import { ClaudeCode, type ClaudeCodeSettings } from "../claude-code.ts";
+import { ClaudeCode, type ClaudeCodeSettings } from "../calls/claude-code.ts";
 import { call } from "./claude-stage.ts";
 
 /** A separate program that makes calls until it exits or its parent kills it. */

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LlmError, type Usage } from "@tandem/protocol";
 import { madeUpLogin, startRehearsal, type Rehearsal, type RehearsalOptions, type Script } from "@tandem/rehearsal";
-import { ClaudeCode, type ClaudeCall, type ClaudeCodeSettings } from "../claude-code.ts";
+import { ClaudeCode, type ClaudeCall, type ClaudeCodeSettings } from "../calls/claude-code.ts";
 import type { Credential } from "../credential.ts";
 
 type Overrides = Partial<Omit<ClaudeCodeSettings, "pool" | "deadlines">> & {

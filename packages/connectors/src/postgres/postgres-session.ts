@@ -11,7 +11,7 @@ import { toValue } from "./postgres-values.ts";
 /** Fetch a few rows first, because they may be wide; then adapt to their size. */
 const FIRST_ROWS = 16;
 const MAX_ROWS_AT_ONCE = 1_024;
-const FAREWELL_MS = 500;
+const CLOSE_TIMEOUT_MS = 500;
 const BYTES_AT_ONCE = 1_000_000;
 
 type TextRow = (string | null)[];
@@ -110,7 +110,7 @@ export class PostgresSession implements Pooled {
   async end(): Promise<void> {
     this.#isAlive = false;
     if (!this.#isReading)
-      await Promise.race([this.#client.end().catch(() => {}), delay(FAREWELL_MS, undefined, { ref: false })]);
+      await Promise.race([this.#client.end().catch(() => {}), delay(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
     this.#client.connection.stream.destroy();
   }
 

@@ -18,7 +18,7 @@ import {
 
 const folder = import.meta.dirname;
 
-test("what the rehearsal answers has the types of the SDK, and a damaged recording is named with its exchange", async () => {
+test("the rehearsal answers with the SDK's types, and the check names the damaged exchanges of a recording", async () => {
   const scratch = await mkdtemp(join(tmpdir(), "check-recording-"));
   try {
     const file = join(scratch, "run.jsonl");

@@ -8,7 +8,7 @@ export interface RecordedMismatch {
   /** Number of the exchange in the recording. */
   exchange: number;
   part: "request" | "response";
-  /** What TypeScript says. */
+  /** The compiler's message. */
   problem: string;
 }
 

@@ -8,7 +8,7 @@ import { type Exchange, type LoopbackOptions, LoopbackServer, type ProxyAccess }
 import { type ProviderUrls, providerUrls } from "../rehearsal.ts";
 import type { RefusedHost } from "../server/proxy-entrance.ts";
 import { type RecordedLine, RecordingWriter } from "./recording-file.ts";
-import { Redactor } from "./redactor.ts";
+import { RecordingRedactor } from "./recording-redactor.ts";
 import { rewriteBody, rewriteStrings } from "./rewrite-body.ts";
 
 export interface RecordingOptions extends LoopbackOptions {
@@ -37,7 +37,7 @@ export class Recording implements AsyncDisposable {
   readonly #options: RecordingOptions;
   readonly #server: LoopbackServer;
   readonly #writer: RecordingWriter;
-  readonly #redactor = new Redactor();
+  readonly #redactor = new RecordingRedactor();
   readonly #pending = new Set<Promise<void>>();
   readonly #refused: RefusedHost[] = [];
   readonly #agents = {

@@ -1,6 +1,6 @@
 import { differences } from "./differences.ts";
 import { findDialect } from "../dialects/find-dialect.ts";
-import { normalForm, workingFolder } from "./normal-form.ts";
+import { normalRequest, workingFolder } from "./normal-request.ts";
 import type { ModelRequest, ReceivedRequest } from "../received-request.ts";
 import { describeQuestion, summariseModelRequest } from "../received-request.ts";
 import type { RecordedExchange } from "./recording-file.ts";
@@ -20,9 +20,9 @@ export function replayScript(file: string, options: { repeat?: boolean } = {}): 
 
 function toRule(exchange: RecordedExchange, file: string, repeat: boolean): Rule {
   const recorded = readRequest(exchange, file);
-  const form = normalForm(recorded);
+  const form = normalRequest(recorded);
   const folder = workingFolder(recorded.body);
-  const compare = (request: ModelRequest) => differences(form, normalForm(request));
+  const compare = (request: ModelRequest) => differences(form, normalRequest(request));
   const { status, headers, body, complete } = exchange.response;
   return {
     type: "rule",

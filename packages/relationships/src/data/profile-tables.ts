@@ -55,7 +55,7 @@ export async function profileTables(
     signal?.throwIfAborted();
     try {
       const timeoutMs = Math.min(options.timeoutMs ?? 10_000, deadline - Date.now());
-      if (timeoutMs <= 0) throw new ConnectionError("query_timeout", "There was no time left to look at it.");
+      if (timeoutMs <= 0) throw new ConnectionError("query_timeout", "The time budget ended before it was checked.");
       profiles.push(await profileTable(connection, table, { sampleRows, isForCatalogue, timeoutMs, signal }));
     } catch (error) {
       signal?.throwIfAborted();

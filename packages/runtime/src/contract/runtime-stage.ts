@@ -3,7 +3,6 @@ import { configSchema } from "@tandem/protocol";
 import type { Rehearsal, RehearsalOptions, Script } from "@tandem/rehearsal";
 import { startRehearsal } from "@tandem/rehearsal";
 import type { GovernorClock } from "../governor-clock.ts";
-import { systemClock } from "../governor-clock.ts";
 import { createRuntime } from "../create-runtime.ts";
 import type { LlmBackend } from "../llm-backend.ts";
 import type { LlmRuntime } from "../llm-runtime.ts";
@@ -102,11 +101,13 @@ export type Verify = (stage: Stage) => Promise<void>;
 function skippingClock(): GovernorClock {
   let skipped = 0;
   return {
-    now: () => systemClock.now() + skipped,
+    now: () => Date.now() + skipped,
     random: () => 0.5,
-    sleep: async (milliseconds, signal) => {
-      signal.throwIfAborted();
+    after: (milliseconds, callback) => {
+      let isCancelled = false;
       skipped += milliseconds;
+      queueMicrotask(() => isCancelled || callback());
+      return () => void (isCancelled = true);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { type EmbeddingsConfig, LlmError, type SecretReference } from "@tandem/protocol";
-import { type GovernorClock, systemClock } from "../governor-clock.ts";
+import { type GovernorClock, governorClock } from "../governor-clock.ts";
 import type { Embedder } from "./embedder.ts";
 
 export interface EmbedderEnvironment {
@@ -13,7 +13,7 @@ export interface EmbedderEnvironment {
 /** Creates the configured embedder; undefined if none is configured. Never falls back. */
 export async function createEmbedder(
   config: EmbeddingsConfig,
-  { readSecret, folder, clock = systemClock }: EmbedderEnvironment,
+  { readSecret, folder, clock = governorClock }: EmbedderEnvironment,
 ): Promise<Embedder | undefined> {
   switch (config.backend) {
     case "none":

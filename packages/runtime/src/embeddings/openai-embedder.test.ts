@@ -8,7 +8,14 @@ import { createEmbedder } from "./create-embedder.ts";
 import type { Embedder } from "./embedder.ts";
 
 /** A clock without waits. */
-const clock: GovernorClock = { now: () => Date.now(), sleep: () => Promise.resolve(), random: () => 0.5 };
+const clock: GovernorClock = {
+  now: () => Date.now(),
+  after: (_milliseconds, callback) => {
+    queueMicrotask(callback);
+    return () => undefined;
+  },
+  random: () => 0.5,
+};
 
 const open = async (config: Partial<EmbeddingsConfig>): Promise<Embedder | undefined> =>
   createEmbedder(

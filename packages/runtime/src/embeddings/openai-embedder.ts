@@ -96,7 +96,10 @@ async function request(
   } catch (error) {
     if (deadline.aborted && !callerSignal.aborted) {
       const message = `The embeddings endpoint did not answer within ${DEADLINE_MS / 1000} s.`;
-      throw new LlmError("timeout", message, { cause: error, fix: "Try again; check that the endpoint is up." });
+      throw new LlmError("timeout", message, {
+        cause: error,
+        fix: "Check that the endpoint is running, and try again.",
+      });
     }
     throw explain(asLlmError(error, callerSignal));
   }
@@ -118,7 +121,7 @@ function read(body: string): Float32Array[] {
 const FIXES: Partial<Record<LlmErrorCode, string>> = {
   auth_rejected: "Check embeddings.apiKey in tandem.yaml.",
   unknown_model: "Check embeddings.model in tandem.yaml.",
-  network: "Check embeddings.baseUrl in tandem.yaml, and that the endpoint is up.",
+  network: "Check embeddings.baseUrl in tandem.yaml, and that the endpoint is running.",
   server_error: "Check embeddings.baseUrl in tandem.yaml; try again in a few minutes.",
   invalid_request: "Check embeddings.baseUrl and embeddings.model in tandem.yaml.",
   prompt_too_long: "Embed shorter texts, or choose a model that takes longer ones.",

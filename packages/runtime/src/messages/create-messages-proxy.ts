@@ -36,9 +36,7 @@ async function upstreamOf(
       const { vertexAddress } = await import("../backends/ai-sdk/vertex.ts");
       const { credentials, ...settings } = provider.vertex;
       const { modelsUrl, ...account } = vertexAddress({
-        project: settings.project,
-        location: settings.location,
-        baseUrl: settings.baseUrl,
+        ...settings,
         credentials: credentials && (await readSecret(credentials)),
       });
       return (await load()).vertexUpstream(modelsUrl, account);

@@ -13,12 +13,11 @@ function manualClock(random = 0.5) {
   const clock: GovernorClock = {
     now: () => now,
     random: () => random,
-    sleep: (milliseconds, signal) =>
-      new Promise((resolve, reject) => {
-        if (signal.aborted) reject(signal.reason);
-        signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-        sleepers.push({ at: now + milliseconds, wake: resolve });
-      }),
+    after: (milliseconds, wake) => {
+      const sleeper = { at: now + milliseconds, wake };
+      sleepers.push(sleeper);
+      return () => void sleepers.splice(sleepers.indexOf(sleeper), sleepers.includes(sleeper) ? 1 : 0);
+    },
   };
   return {
     clock,

@@ -2,9 +2,9 @@ import { promises as dns } from "node:dns";
 import { BlockList, isIP } from "node:net";
 import { networkInterfaces } from "node:os";
 import { type EgressRefusal, refusal } from "./egress-refusal.ts";
-import { readHostName, type Target } from "./host-name.ts";
-import type { HostFilter } from "./host-rules.ts";
-import { isPrivateAddress } from "./private-address.ts";
+import { readHostName, type Target } from "./hosts/host-name.ts";
+import type { HostFilter } from "./hosts/host-rules.ts";
+import { isPrivateAddress } from "./hosts/private-address.ts";
 import type { ProxyRoute, UpstreamProxy } from "./upstream-proxy.ts";
 
 /** Resolves a name to all its IP addresses. An empty list: the name does not exist. */

@@ -1,4 +1,4 @@
-import type { Target } from "./host-name.ts";
+import type { Target } from "./hosts/host-name.ts";
 
 export type RefusalReason =
   /** No rule allows the host. A user can allow it. */

@@ -13,15 +13,15 @@ import { caBundle } from "./ca-trust.ts";
 import { connectChecked } from "./connect-checked.ts";
 import { type EgressRefusal, refusal, RefusalReports } from "./egress-refusal.ts";
 import { forwardHttp, sendText } from "./forward-http.ts";
-import { readAuthority, readHostName, type Target } from "./host-name.ts";
-import type { HostFilter } from "./host-rules.ts";
+import { readAuthority, readHostName, type Target } from "./hosts/host-name.ts";
+import type { HostFilter } from "./hosts/host-rules.ts";
 import { CredentialInjector, type InjectedCredential } from "./injected-credential.ts";
 import { type AnsweredHost, TunnelInspector, UNREADABLE } from "./tunnel-inspector.ts";
 import { listenOnSocket, type SocketOwner } from "./listen-on-socket.ts";
 import { createProxyServer, endWith, type ProxyLimits } from "./proxy-server.ts";
 import { framingProblem, headerPairs, valuesOf } from "./request-headers.ts";
 import { joinSockets } from "./join-sockets.ts";
-import { serverNameGuard, ServerNameError } from "./server-name-guard.ts";
+import { serverNameGuard, ServerNameError } from "./hosts/server-name-guard.ts";
 import { readProxyRoute, UpstreamError } from "./upstream-proxy.ts";
 
 export interface EgressLimits extends ProxyLimits {

@@ -1,7 +1,7 @@
 import { escapedForms } from "./escape-value.ts";
-import { type HostFilter, hostRules } from "./host-rules.ts";
+import { type HostFilter, hostRules } from "./hosts/host-rules.ts";
 import type { HeaderPair } from "./request-headers.ts";
-import type { Target } from "./host-name.ts";
+import type { Target } from "./hosts/host-name.ts";
 
 /** A credential that the proxy adds outside of the sandbox, to HTTPS requests for certain hosts only. */
 export type InjectedCredential =

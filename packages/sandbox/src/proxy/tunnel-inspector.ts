@@ -6,7 +6,7 @@ import type { Certificate } from "../certificates/certificate.ts";
 import type { CheckedTarget } from "./check-target.ts";
 import { proxiedHttpsAgent } from "./proxied-agents.ts";
 import { forwardHttp, sendText } from "./forward-http.ts";
-import { readAuthority, readHostName, type Target } from "./host-name.ts";
+import { readAuthority, readHostName, type Target } from "./hosts/host-name.ts";
 import type { InjectedCredential } from "./injected-credential.ts";
 import { createProxyServer, endWith, type ProxyLimits } from "./proxy-server.ts";
 import { framingProblem, headerPairs } from "./request-headers.ts";

@@ -1,6 +1,6 @@
 import { connect, isIPv6, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { readHostName, type Target } from "./host-name.ts";
+import { readHostName, type Target } from "./hosts/host-name.ts";
 
 /** The proxy of this machine's network, from `HTTPS_PROXY` or `HTTP_PROXY`. Its password stays out of texts and errors. */
 export interface UpstreamProxy {

@@ -15,7 +15,7 @@ import type {
 import { openConversation } from "../open-conversation.ts";
 import type { Recording } from "../translate/translator-input.ts";
 
-/** A transcript store in memory that can be told to fail. */
+/** A transcript store in memory with failures on request. */
 export class MemoryTranscripts implements TranscriptStore {
   readonly lines = new Map<string, Record<string, unknown>[]>();
   broken = false;

@@ -9,7 +9,7 @@ import { messageUuids, resultIds, type TranscriptLine, toolUseIds } from "./tran
 const MAIN = "";
 
 /** Called with the earlier transcripts by path, and whether a turn continues. */
-type OnFound = (transcripts: ReadonlyMap<string, TranscriptLine[]>, goesOn: boolean) => void;
+type OnFound = (transcripts: ReadonlyMap<string, TranscriptLine[]>, isOpen: boolean) => void;
 
 /**
  * Mirrors Claude Code's transcript files to the store, and writes the files before it starts. The SDK would resume in a
@@ -21,7 +21,7 @@ export class TranscriptMirror implements SessionStore {
   readonly #projectsFolder: string;
   readonly #onLine: (subpath: string, line: TranscriptLine) => void;
   readonly #onFound: OnFound;
-  readonly #goOn: ConversationSetup["goOn"];
+  readonly #continuation: ConversationSetup["continuation"];
   /** Lines not stored yet, in order. Nothing is dropped: a failed write is retried with the next lines. */
   #waiting: { subpath: string; lines: TranscriptLine[] }[] = [];
   #writing: Promise<void> | undefined;
@@ -38,14 +38,14 @@ export class TranscriptMirror implements SessionStore {
     store: TranscriptStore,
     settings: {
       projectsFolder: string;
-      goOn: ConversationSetup["goOn"];
+      continuation: ConversationSetup["continuation"];
       onLine: (subpath: string, line: TranscriptLine) => void;
       onFound: OnFound;
     },
   ) {
     this.#store = store;
     this.#projectsFolder = settings.projectsFolder;
-    this.#goOn = settings.goOn;
+    this.#continuation = settings.continuation;
     this.#onLine = settings.onLine;
     this.#onFound = settings.onFound;
   }
@@ -93,8 +93,8 @@ export class TranscriptMirror implements SessionStore {
       throw this.#failure;
     }
     const file = `${folder}/${sessionId}.jsonl`;
-    if (!this.#goOn) await closeMarkedCalls(this.#store, file);
-    this.#onFound(found, this.#goOn !== undefined && (await finishTurn(this.#store, file, this.#goOn)));
+    if (!this.#continuation) await closeMarkedCalls(this.#store, file);
+    this.#onFound(found, this.#continuation !== undefined && (await finishTurn(this.#store, file, this.#continuation)));
     return null;
   }
 

@@ -1,6 +1,6 @@
 import type { SDKAssistantMessage, SDKPartialAssistantMessage } from "@anthropic-ai/claude-agent-sdk";
 import type { EventId, Interruption, ThreadId } from "@tandem/protocol";
-import type { UntoldAnswer } from "../transcript/untold-answers.ts";
+import type { UnloggedAnswer } from "../transcript/unlogged-answers.ts";
 import type { Calls } from "./calls.ts";
 import type { Emit } from "./emit.ts";
 
@@ -39,7 +39,7 @@ export class Answers {
       case "content_block_start":
         return this.#begin(event.index, event.content_block);
       case "content_block_delta":
-        return this.#goOn(event.index, event.delta);
+        return this.#continueBlock(event.index, event.delta);
       case "content_block_stop":
         this.#streaming.delete(event.index);
         return;
@@ -66,7 +66,7 @@ export class Answers {
   }
 
   /** Text that an earlier process of the conversation received. */
-  told({ id, texts }: UntoldAnswer): void {
+  told({ id, texts }: UnloggedAnswer): void {
     for (const text of texts) this.#say(null, text, this.#emit.newEventId(), id);
   }
 
@@ -112,7 +112,7 @@ export class Answers {
       this.#emit.delta(null, { type: "tandem.tool_input_start", event_id: id, name: this.#calls.bareName(block.name) });
   }
 
-  #goOn(index: number, delta: Extract<StreamEvent, { type: "content_block_delta" }>["delta"]): void {
+  #continueBlock(index: number, delta: Extract<StreamEvent, { type: "content_block_delta" }>["delta"]): void {
     const streamed = this.#streaming.get(index);
     if (!streamed) return;
     const { id } = streamed;

@@ -4,9 +4,9 @@ import type { SDKUserMessage, SDKUserMessageReplay } from "@anthropic-ai/claude-
 export const IGNORED: Readonly<Record<string, string>> = {
   keep_alive: "a heartbeat",
   attachment: "answers of our own hooks, reported when a process runs a call of an earlier one",
-  "system/status": "requests and compactions are told by what comes of them",
+  "system/status": "the results of requests and compactions are reported",
   "system/thinking_tokens": "an estimate that the usage replaces",
-  "system/session_state_changed": "turns are told by their messages and results",
+  "system/session_state_changed": "turns are reported by their messages and results",
   "system/control_request_progress": "a heartbeat of our own requests",
   "system/hook_started": "our own hooks",
   "system/hook_progress": "our own hooks",
@@ -16,8 +16,8 @@ export const IGNORED: Readonly<Record<string, string>> = {
   "system/post_turn_summary": "a summary for Claude Code's own clients",
   "system/task_summary": "a summary for Claude Code's own clients",
   "system/session_metadata": "a title for Claude Code's own clients",
-  autocompact_state: "compactions are told when they happen",
-  tool_use_summary: "a summary of calls that are told one by one",
+  autocompact_state: "compactions are reported when they happen",
+  tool_use_summary: "a summary of calls that are reported one by one",
   prompt_suggestion: "not asked for",
 };
 
@@ -28,7 +28,10 @@ const IGNORED_WORDS: readonly { pattern: RegExp; why: string }[] = [
   { pattern: /^Output token limit hit\./, why: "Claude Code continues a cut answer; the spans show it" },
   { pattern: /^\[Your previous response had no visible output\./, why: "Claude Code asks again; the spans show it" },
   { pattern: /^<local-command-stdout>Set model to/, why: "we asked for it, and say so ourselves" },
-  { pattern: /^Base directory for this skill: |^Skill \/\S+ is already loaded/, why: "the call of the skill is told" },
+  {
+    pattern: /^Base directory for this skill: |^Skill \/\S+ is already loaded/,
+    why: "the call of the skill is reported",
+  },
   { pattern: /^This session is being continued from a previous conversation/, why: "the summary of a compaction" },
 ];
 

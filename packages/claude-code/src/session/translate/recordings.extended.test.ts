@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { setStage, type Stage } from "../../testing/claude-stage.ts";
+import { afterAll, expect, inject, test } from "vitest";
+import { setStage } from "../../testing/claude-stage.ts";
 import type { ConversationOutput } from "../conversation.ts";
 import { record } from "../testing/record.ts";
 import { readRecording, replay } from "../testing/replay.ts";
@@ -16,10 +16,7 @@ const wanted = process.env["TANDEM_RECORD"];
 const isWanted = (name: string): boolean => wanted === "1" || wanted?.split(",").includes(name) === true;
 const FOLDER = join(import.meta.dirname, "recordings");
 
-let stage: Stage;
-beforeAll(async () => {
-  stage = await setStage();
-});
+const stage = await setStage();
 afterAll(async () => {
   await stage[Symbol.asyncDispose]();
 });

@@ -1,7 +1,7 @@
 import type { Options, SDKMessage } from "@anthropic-ai/claude-agent-sdk";
 import type { LlmError } from "@tandem/protocol";
 import type { AllowedCall } from "../conversation.ts";
-import type { UntoldAnswer } from "../transcript/untold-answers.ts";
+import type { UnloggedAnswer } from "../transcript/unlogged-answers.ts";
 import type { McpState } from "./incidents.ts";
 import type { Reported } from "./reported-usage.ts";
 import type { KnownThread } from "./subagent-threads.ts";
@@ -25,7 +25,7 @@ export type TranslatorInput =
   /** The process runs this call of an earlier one. */
   | { type: "adopted"; call: AllowedCall }
   /** An answer of an earlier process. */
-  | { type: "untold"; answer: UntoldAnswer }
+  | { type: "unlogged"; answer: UnloggedAnswer }
   /** A new line in a subagent's transcript. `leaf` names the agent of a workflow run, which has no other messages. */
   | { type: "transcript"; line: unknown; leaf?: LeafPath }
   /** States of the MCP servers, with the reasons of failures. */

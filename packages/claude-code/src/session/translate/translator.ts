@@ -126,7 +126,7 @@ export class Translator {
       case "adopted":
         this.#calls.adopt(input.call.toolUseId, input.call.eventId, input.call.name);
         break;
-      case "untold":
+      case "unlogged":
         if (!input.answer.isCounted) this.#spans.whole({ ...input.answer, stop_reason: "end_turn" });
         this.#answers.told(input.answer);
         break;
@@ -386,12 +386,12 @@ export class Translator {
 
   /** Closes everything that the end of a turn leaves open. */
   #close(why: Interruption, all: boolean): void {
-    const goesOn = (thread: ThreadId | null): boolean => !all && this.#threads.isInBackground(thread);
+    const isRunning = (thread: ThreadId | null): boolean => !all && this.#threads.isInBackground(thread);
     this.#answers.cut(why);
     this.#spans.fail();
     this.#incidents.retried();
-    this.#calls.closeAll(why, ({ thread }) => !goesOn(thread));
-    this.#spans.settle((thread) => !goesOn(thread));
+    this.#calls.closeAll(why, ({ thread }) => !isRunning(thread));
+    this.#spans.settle((thread) => !isRunning(thread));
     this.#threads.endAll(all);
     if (all) this.runs.forget();
   }

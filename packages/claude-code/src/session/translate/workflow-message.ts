@@ -46,7 +46,7 @@ const launched = z.object({ taskType: z.literal("local_workflow"), taskId: z.str
 export const readLaunched = (result: unknown): { taskId: string; runId: string } | undefined =>
   launched.safeParse(result).data;
 
-/** Whose transcript a path belongs to, if it is that of an agent in a workflow run. */
+/** The workflow agent whose transcript is at the path, if any. */
 export function readLeafPath(subpath: string): LeafPath | undefined {
   const [, run, agent] = /(?:^|\/)workflows\/([^/]+)\/agent-([^/]+)$/.exec(subpath) ?? [];
   return run !== undefined && agent !== undefined ? { run, agent } : undefined;

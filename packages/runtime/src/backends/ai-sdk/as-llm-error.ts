@@ -1,5 +1,5 @@
 import type { LlmErrorCode } from "@tandem/protocol";
-import { LlmError } from "@tandem/protocol";
+import { LlmError, parseJson } from "@tandem/protocol";
 import { z } from "zod";
 import { readLimitHeaders } from "./limit-headers.ts";
 
@@ -68,7 +68,7 @@ export function errorFromResponse(response: Response, responseBody: string): Llm
 }
 
 function fromAnswer(failure: Partial<Failure>, cause: unknown): LlmError {
-  const body = anyErrorBody.safeParse(parseJson(failure.responseBody)).data?.error;
+  const body = anyErrorBody.safeParse(parseJson(failure.responseBody ?? "")).data?.error;
   const type = body?.type ?? body?.status ?? failure.type ?? "";
   // An error within a stream has no status.
   const status = failure.statusCode ?? (type === "rate_limit_exceeded" ? 429 : 500);
@@ -117,14 +117,6 @@ const isError = (status: number | undefined): boolean => status !== undefined &&
 const isUnreadable = (error: unknown): boolean =>
   error instanceof Error &&
   /(JSONParse|TypeValidation|InvalidResponseData|EmptyResponseBody|NoContentGenerated)Error$/.test(error.name);
-
-function parseJson(text: string | undefined): unknown {
-  try {
-    return JSON.parse(text ?? "");
-  } catch {
-    return undefined;
-  }
-}
 
 /** Some libraries add paragraphs of advice; ours is in `fix`. */
 function firstSentence(message: string): string {

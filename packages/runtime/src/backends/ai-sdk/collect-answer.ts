@@ -5,7 +5,7 @@ import type {
   SharedV4ProviderMetadata,
   SharedV4Warning,
 } from "@ai-sdk/provider";
-import type { Usage } from "@tandem/protocol";
+import { parseJson, type Usage } from "@tandem/protocol";
 import { readFirstUsage, readUsage } from "./read-usage.ts";
 
 type AssistantPart = Extract<LanguageModelV4Message, { role: "assistant" }>["content"][number];
@@ -92,15 +92,6 @@ export async function collectAnswer(
   }
   // The API rejects empty text blocks in its input.
   answer.content = answer.content.filter((part) => part.type !== "text" || part.text.trim() !== "");
-}
-
-/** Undefined if it is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 interface OpenBlock {

@@ -5,7 +5,7 @@ import type {
   LanguageModelV4Prompt,
 } from "@ai-sdk/provider";
 import type { LlmConfig } from "@tandem/protocol";
-import { LlmError } from "@tandem/protocol";
+import { LlmError, parseJson } from "@tandem/protocol";
 import { z } from "zod";
 import type {
   BackendCall,
@@ -17,9 +17,9 @@ import type {
 } from "../../llm-backend.ts";
 import type { Tool } from "../../tool.ts";
 import { asLlmError } from "./as-llm-error.ts";
-import { type Ask, createAsk } from "./ask-model.ts";
+import { type Ask, createAsk } from "./create-ask.ts";
 import { type CacheMarks, cacheMarks } from "./cache-marks.ts";
-import { type ModelAnswer, parseJson } from "./collect-answer.ts";
+import type { ModelAnswer } from "./collect-answer.ts";
 import { underDeadlines } from "./deadlines.ts";
 import type { Provider } from "./provider.ts";
 import { runTool } from "./run-tool.ts";

@@ -1,15 +1,10 @@
 import { createGoogleVertexAnthropic } from "@ai-sdk/google-vertex/anthropic";
-import { LlmError } from "@tandem/protocol";
+import { LlmError, type LlmConfig } from "@tandem/protocol";
 import { z } from "zod";
 import { type Provider, withVersion } from "./provider.ts";
 
-export interface VertexSettings {
-  project: string | undefined;
-  location: string;
-  /** JSON of a Google credential; the default is Google's application default credentials. */
-  credentials: string | undefined;
-  baseUrl: string | undefined;
-}
+/** `credentials` is the JSON of a Google credential; the default is Google's application default credentials. */
+type VertexSettings = LlmConfig["provider"]["vertex"];
 
 /** The address of the project's models, and who calls them. */
 export function vertexAddress({ project, location, credentials, baseUrl = googleUrl(location) }: VertexSettings) {

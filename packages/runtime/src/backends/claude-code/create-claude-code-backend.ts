@@ -32,7 +32,9 @@ export function createClaudeCodeBackend(
       try {
         return await orAborted(claudeCode.listModels(signal), signal);
       } catch (cause) {
-        throw signal.aborted ? new LlmError("aborted", "The list of models was given up.", { cause }) : cause;
+        throw signal.aborted
+          ? new LlmError("aborted", "The request for the list of models was aborted.", { cause })
+          : cause;
       }
     },
     close: () => claudeCode.close(),

@@ -4,7 +4,7 @@ import { request as httpsRequest } from "node:https";
 import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { AnswerUsage, TandemError, type Usage } from "@tandem/protocol";
-import { ApiError, sendApiError } from "./api-error.ts";
+import { GatewayError, sendGatewayError } from "./gateway-error.ts";
 import type { ApiOperation } from "./judge-api-request.ts";
 import type { ProxyLimits } from "../proxy-server.ts";
 import { type HeaderPair, headerPairs } from "../request-headers.ts";
@@ -74,17 +74,17 @@ export class ApiForwarder implements Disposable {
     request.on("error", () => response.destroy());
     response.on("error", () => response.destroy());
     if (this.#active >= limits.requests) {
-      return sendApiError(request, response, 503, `More than ${limits.requests} requests at once.`);
+      return sendGatewayError(request, response, 503, `More than ${limits.requests} requests at once.`);
     }
     if (Number(request.headers["content-length"] ?? 0) > limits.bodyBytes) {
-      return sendApiError(request, response, 413, tooLarge(limits).message);
+      return sendGatewayError(request, response, 413, tooLarge(limits).message);
     }
     this.#active += 1;
     try {
       await this.#exchange(request, response, operation);
     } catch (error) {
-      const { status, message } = error instanceof ApiError ? error : unreachable(error);
-      sendApiError(request, response, status, message);
+      const { status, message } = error instanceof GatewayError ? error : unreachable(error);
+      sendGatewayError(request, response, status, message);
     } finally {
       this.#active -= 1;
     }
@@ -96,14 +96,14 @@ export class ApiForwarder implements Disposable {
     this.#open.add(sent);
     sent.once("close", () => this.#open.delete(sent));
     const { idleMs } = this.#options.limits;
-    sent.setTimeout(idleMs, () => sent.destroy(new ApiError(504, `The API was silent for ${idleMs / 1000} s.`)));
+    sent.setTimeout(idleMs, () => sent.destroy(new GatewayError(504, `The API was silent for ${idleMs / 1000} s.`)));
     // The client hung up: the model must not continue at the user's expense.
     response.once("close", () => sent.destroy());
     if (response.destroyed) return void sent.destroy();
     const answer = await this.#send(request, sent);
     if (answer.statusCode === 401 && upstream.renew) {
       // The body has been sent and is gone. Claude Code repeats the request, which then gets the new credential.
-      if (await upstream.renew()) throw new ApiError(503, "The login was renewed. Try again.");
+      if (await upstream.renew()) throw new GatewayError(503, "The login was renewed. Try again.");
       // A refused renewal erases the login, which is what the user has to know.
       await this.#upstream();
     }
@@ -115,7 +115,7 @@ export class ApiForwarder implements Disposable {
       return await this.#options.upstream();
     } catch (error) {
       // Claude Code would retry a 5xx for minutes.
-      throw new ApiError(401, error instanceof TandemError ? error.message : "The credential cannot be read.");
+      throw new GatewayError(401, error instanceof TandemError ? error.message : "The credential cannot be read.");
     }
   }
 
@@ -124,7 +124,7 @@ export class ApiForwarder implements Disposable {
     const answered = new Promise<IncomingMessage>((resolve, reject) => {
       sent.once("response", resolve);
       sent.on("error", reject);
-      sent.once("close", () => reject(new ApiError(502, "The API closed the connection.")));
+      sent.once("close", () => reject(new GatewayError(502, "The API closed the connection.")));
     });
     // `pipeline` would destroy the client's connection on an error, which still needs an answer.
     const body = boundedBody(limits);
@@ -147,7 +147,7 @@ export class ApiForwarder implements Disposable {
     if ((status >= 300 && status < 400) || encoding !== "identity") {
       answer.destroy();
       const why = encoding === "identity" ? "redirects, which is not followed" : "compresses its answer unasked";
-      throw new ApiError(502, `The model's API ${why}. Check the base URL.`);
+      throw new GatewayError(502, `The model's API ${why}. Check the base URL.`);
     }
     const usage = new AnswerUsage(answer.headers["content-type"] ?? "");
     const headers = returnedHeaders(answer, secrets);
@@ -178,7 +178,7 @@ export class ApiForwarder implements Disposable {
 
 function openRequest(request: IncomingMessage, upstream: ApiUpstream, agents: UpstreamAgents): ClientRequest {
   const base = URL.parse(upstream.baseUrl);
-  if (!base || !/^https?:$/.test(base.protocol)) throw new ApiError(502, "The base URL of the API is not valid.");
+  if (!base || !/^https?:$/.test(base.protocol)) throw new GatewayError(502, "The base URL of the API is not valid.");
   const send = base.protocol === "https:" ? httpsRequest : httpRequest;
   return send({
     agent: agents.for(base.protocol),
@@ -235,11 +235,11 @@ const tap = (usage: AnswerUsage, onEnd: () => void): Transform =>
     },
   });
 
-const tooLarge = ({ bodyBytes }: ApiGatewayLimits): ApiError =>
-  new ApiError(413, `The request is larger than ${bodyBytes / 1024 / 1024} MB.`);
+const tooLarge = ({ bodyBytes }: ApiGatewayLimits): GatewayError =>
+  new GatewayError(413, `The request is larger than ${bodyBytes / 1024 / 1024} MB.`);
 
 /** The error's text stays outside: it may name hosts and proxies of the user's network. */
-function unreachable(error: unknown): ApiError {
+function unreachable(error: unknown): GatewayError {
   const code = error instanceof Error && "code" in error ? ` (${String(error.code)})` : "";
-  return new ApiError(502, `The model's API cannot be reached${code}.`);
+  return new GatewayError(502, `The model's API cannot be reached${code}.`);
 }

@@ -1,18 +1,13 @@
 import { connect } from "node:net";
 import { statSync } from "node:fs";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { answerEmpty, type GatewayStage, openGatewayStage, REAL_KEY } from "../testing/api-stand-in.ts";
+import { afterAll, expect, test } from "vitest";
+import { answerEmpty, openGatewayStage, REAL_KEY } from "../testing/api-stand-in.ts";
 import { rawExchange, statusOf } from "../testing/raw-exchange.ts";
 import { Scratch } from "../testing/scratch.ts";
 
-let scratch: Scratch;
-let stage: GatewayStage;
-
-beforeAll(async () => {
-  scratch = new Scratch();
-  stage = await openGatewayStage(scratch, answerEmpty, {
-    limits: { headerBytes: 8_192, bodyBytes: 1_000, connections: 50 },
-  });
+const scratch = new Scratch();
+const stage = await openGatewayStage(scratch, answerEmpty, {
+  limits: { headerBytes: 8_192, bodyBytes: 1_000, connections: 50 },
 });
 afterAll(() => scratch[Symbol.asyncDispose]());
 

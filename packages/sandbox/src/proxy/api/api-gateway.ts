@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { sendApiError } from "./api-error.ts";
+import { sendGatewayError } from "./gateway-error.ts";
 import { ApiForwarder, type ApiGatewayLimits, type ApiUpstream, type ApiUsage } from "./api-forwarder.ts";
 import { judgeApiRequest } from "./judge-api-request.ts";
 import { listenOnSocket, type SocketOwner } from "../listen-on-socket.ts";
@@ -48,13 +48,13 @@ export async function startApiGateway(options: ApiGatewayOptions): Promise<ApiGa
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     const judgement = judgeApiRequest(request);
     if (!hasSecret(request, options.clientSecret)) {
-      return sendApiError(request, response, 401, "This socket serves the session's own Claude Code only.");
+      return sendGatewayError(request, response, 401, "This socket serves the session's own Claude Code only.");
     }
     const refusal = judgement.allowed && judgement.operation === "create" ? options.refusal?.() : undefined;
     // Claude Code retries most other codes, or asks for a new login.
-    if (refusal !== undefined) return sendApiError(request, response, 400, refusal);
+    if (refusal !== undefined) return sendGatewayError(request, response, 400, refusal);
     if (judgement.allowed) void forwarder.forward(request, response, judgement.operation);
-    else sendApiError(request, response, judgement.status, judgement.message);
+    else sendGatewayError(request, response, judgement.status, judgement.message);
   };
   const server = createProxyServer(limits, {
     request: handle,

@@ -1,6 +1,6 @@
 import { type Egress, type EgressOptions, startEgress } from "../egress.ts";
 import type { EgressRefusal } from "../egress-refusal.ts";
-import { hostRules } from "../host-rules.ts";
+import { hostRules } from "../hosts/host-rules.ts";
 import type { Scratch } from "./scratch.ts";
 
 /** Counts as a public address in tests; every other one is private. */

@@ -1,5 +1,5 @@
 import { LlmError } from "@tandem/protocol";
-import { aborted, timedOut } from "./process-errors.ts";
+import { aborted, timedOut } from "../process-errors.ts";
 import type { Turn } from "./turn-setup.ts";
 import { TurnReader, type TurnOutcome } from "./turn-reader.ts";
 

@@ -3,18 +3,18 @@ import { join } from "node:path";
 import { LlmError, type Payer, type Usage } from "@tandem/protocol";
 import { z } from "zod";
 import { ClaudeProcess, type ListedModel, type ProcessFixture } from "./claude-process.ts";
-import { payerOf, type Credential } from "./credential.ts";
-import { findExecutable } from "./executable.ts";
-import { toolId } from "./isolation.ts";
-import type { Effort } from "./isolation.ts";
-import { ProcessLedger } from "./processes/process-ledger.ts";
-import type { PoolLimit } from "./process-slots.ts";
+import { payerOf, type Credential } from "../credential.ts";
+import { findExecutable } from "../executable.ts";
+import { toolId } from "../isolation.ts";
+import type { Effort } from "../isolation.ts";
+import { ProcessLedger } from "../processes/process-ledger.ts";
+import type { PoolLimit } from "../process-slots.ts";
 import { ProcessPool, type Lease, type PoolSettings } from "./process-pool.ts";
-import { MAX_RESULT_LENGTH, type ToolCall, type ToolDefinition } from "./tool-server.ts";
+import { MAX_RESULT_LENGTH, type ToolCall, type ToolDefinition } from "../tool-server.ts";
 import type { Turn, TurnSetup } from "./turn-setup.ts";
 import type { TurnOutcome } from "./turn-reader.ts";
 import type { Deadlines } from "./running-turn.ts";
-import { childVariables, dropForeignVariables } from "./variables.ts";
+import { childVariables, dropForeignVariables } from "../variables.ts";
 
 export interface ClaudeCodeSettings {
   credential: Credential;
@@ -77,7 +77,7 @@ export interface ClaudeLoopAnswer {
 }
 
 /** Prompt that continues a turn after a transient failure. */
-const CONTINUE = "The connection failed. Go on where you stopped.";
+const CONTINUE = "The connection failed. Continue where you stopped.";
 
 const LOGIN_ERRORS: ReadonlySet<string> = new Set(["not_logged_in", "auth_rejected"]);
 
@@ -239,15 +239,15 @@ export class ClaudeCode implements AsyncDisposable {
       return await call.attempt(async () => {
         // Continue an existing conversation instead of restarting it, because its tools may have had effects. They can
         // run before their step completes: Claude Code starts them while the answer is still streaming.
-        const goesOn = hasBegun();
-        if (!goesOn) {
+        const isContinued = hasBegun();
+        if (!isContinued) {
           lease?.release();
           lease = await this.#take(call, tools);
         }
         const { process } = lease!;
         const before = steps;
         try {
-          const prompt = goesOn ? CONTINUE : call.prompt;
+          const prompt = isContinued ? CONTINUE : call.prompt;
           const outcome = await this.#run(process, call, { prompt, tools, callTool, afterTools });
           if (outcome.answers > steps - before) await finishStep([]);
           return { stopReason: outcome.stop ?? "natural", text: outcome.text };

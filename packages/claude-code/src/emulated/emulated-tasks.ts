@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Tell } from "./own-steps.ts";
-import type { ToolRequest } from "./run-tool.ts";
+import type { ToolRequest } from "./tool-runner.ts";
 
 /** A subagent in the background. */
 export interface TaskHandle {
@@ -22,7 +22,7 @@ interface Task {
 }
 
 /** Tasks in the background of a conversation. They end only when told to, so that a replay decides when Claude learns of it. */
-export class BackgroundTasks {
+export class EmulatedTasks {
   readonly #tell: Tell;
   #tasks: Task[] = [];
 

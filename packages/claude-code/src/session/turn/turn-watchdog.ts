@@ -1,7 +1,7 @@
 import type { SDKMessage } from "@anthropic-ai/claude-agent-sdk";
 import type { LlmError } from "@tandem/protocol";
-import { timedOut } from "../process-errors.ts";
-import type { ConversationSetup } from "./conversation.ts";
+import { timedOut } from "../../process-errors.ts";
+import type { ConversationSetup } from "../conversation.ts";
 
 /**
  * Times out a turn without activity while the model is requested or answering. Tools, approvals and background tasks

@@ -1,4 +1,4 @@
-import { SandboxError } from "../sandbox-error.ts";
+import { SandboxError } from "../../sandbox-error.ts";
 import { readAuthority, readHostName, type Target } from "./host-name.ts";
 
 /** HTTP, HTTPS and SSH. A rule allows another port only by naming it. */

@@ -1,19 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { LlmError } from "@tandem/protocol";
 import { always, overloaded, slowly, text, toolUse, type Reply } from "@tandem/rehearsal";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, expect, inject, test } from "vitest";
 import { z } from "zod";
-import type { ClaudeCode } from "./claude-code.ts";
-import { call, failure, runningProcesses, setStage, type Stage } from "./testing/claude-stage.ts";
+import { call, failure, runningProcesses, setStage } from "../testing/claude-stage.ts";
 
-let stage: Stage;
-let claude: ClaudeCode;
-
-beforeAll(async () => {
-  stage = await setStage();
-  // One process for all calls: a pool with more starts spares.
-  claude = stage.claude({ pool: { size: 1, maxCalls: 1_000, maxMemoryMb: 2_000 } });
-});
+const stage = await setStage();
+// One process for all calls: a pool with more starts spares.
+const claude = stage.claude({ pool: { size: 1, maxCalls: 1_000, maxMemoryMb: 2_000 } });
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const look = {

@@ -15,9 +15,9 @@ export interface ToolRequest {
 export interface ToolAnswer {
   content: readonly ModelBlock[];
   isError: boolean;
-  /** What Claude Code reports beside the text, for example the patch of an edit. */
+  /** Structured output of Claude Code beside the text, for example the patch of an edit. */
   details?: unknown;
-  /** What hooks tell the model beside the result. */
+  /** Text that hooks add for the model beside the result. */
   notes?: readonly string[];
 }
 
@@ -142,7 +142,7 @@ export class ToolRunner {
     return { content: [textBlock(text)], isError };
   }
 
-  /** What the host's hooks add to the result. */
+  /** Text that the host's hooks add to the result. */
   async #after(call: ToolRequest, { content, isError }: ToolAnswer, signal: AbortSignal): Promise<string | undefined> {
     const said = content.map(({ text }) => (typeof text === "string" ? text : "")).join("\n");
     const hook = this.#hook(call);

@@ -24,7 +24,7 @@ export function redactShapes(text: string): string {
 }
 
 /** Also redacts every credential that this recording has seen in a header or a login's body. */
-export class Redactor {
+export class RecordingRedactor {
   readonly #secrets = new Set<string>();
 
   learnHeaders(headers: IncomingHttpHeaders): void {

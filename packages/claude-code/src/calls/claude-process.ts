@@ -1,14 +1,19 @@
 import { query, type Query, type SDKMessage, type SDKUserMessage } from "@anthropic-ai/claude-agent-sdk";
-import { LlmError, type ModelDetails, type Usage } from "@tandem/protocol";
-import { Child } from "./child.ts";
-import { secretOf, type Credential } from "./credential.ts";
-import { checkInit, type Effort, isolatedOptions, TOOL_SERVER, toolId } from "./isolation.ts";
-import { MessageQueue } from "./message-queue.ts";
-import { aborted, asLlmError, busy, notForgotten, unchecked } from "./process-errors.ts";
-import type { ProcessLedger } from "./processes/process-ledger.ts";
-import { createToolServer, HOST_TIMEOUT_MS, toolServerKey, type ToolCall, type ToolDefinition } from "./tool-server.ts";
+import { AsyncQueue, LlmError, type ModelDetails, type Usage } from "@tandem/protocol";
+import { Child } from "../child.ts";
+import { secretOf, type Credential } from "../credential.ts";
+import { checkInit, type Effort, isolatedOptions, TOOL_SERVER, toolId } from "../isolation.ts";
+import { aborted, asLlmError, busy, notForgotten, unchecked } from "../process-errors.ts";
+import type { ProcessLedger } from "../processes/process-ledger.ts";
+import {
+  createToolServer,
+  HOST_TIMEOUT_MS,
+  toolServerKey,
+  type ToolCall,
+  type ToolDefinition,
+} from "../tool-server.ts";
 import type { Turn, TurnSetup } from "./turn-setup.ts";
-import { exitError, withinDeadline } from "./within-deadline.ts";
+import { exitError, withinDeadline } from "../within-deadline.ts";
 import { resultTotals, type TurnOutcome } from "./turn-reader.ts";
 import { type Deadlines, failed, RunningTurn } from "./running-turn.ts";
 
@@ -38,7 +43,7 @@ export class ClaudeProcess {
   turns = 0;
   readonly #fixture: ProcessFixture;
   readonly #deadlines: Deadlines;
-  readonly #input = new MessageQueue<SDKUserMessage>();
+  readonly #input = new AsyncQueue<SDKUserMessage>();
   readonly #query: Query;
   #child: Child | undefined;
   #setup: { model: string; toolsKey: string; toolNames: string[] };
@@ -74,8 +79,8 @@ export class ClaudeProcess {
                     input.hook_event_name === "PostToolBatch" ? input.tool_calls.map((call) => call.tool_name) : [];
                   const current = this.#current;
                   try {
-                    const goOn = await this.#byHost((turn) => turn.afterTools(names));
-                    return goOn === false ? { continue: false, stopReason: "step budget" } : {};
+                    const mayContinue = await this.#byHost((turn) => turn.afterTools(names));
+                    return mayContinue === false ? { continue: false, stopReason: "step budget" } : {};
                   } catch (error) {
                     // Claude Code ignores a hook that throws; the step budget would then be ignored too.
                     current?.fail(asLlmError(error));

@@ -6,14 +6,11 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { z } from "zod";
 import type { ClaudeCode } from "./claude-code.ts";
-import { findExecutable } from "./executable.ts";
-import { ProcessSlots } from "./process-slots.ts";
-import { call, eventually, runningProcesses, setStage, type Stage } from "./testing/claude-stage.ts";
+import { findExecutable } from "../executable.ts";
+import { ProcessSlots } from "../process-slots.ts";
+import { call, eventually, runningProcesses, setStage } from "../testing/claude-stage.ts";
 
-let stage: Stage;
-beforeAll(async () => {
-  stage = await setStage();
-});
+const stage = await setStage();
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const ask = async (claude: ClaudeCode, answer = "ok", system?: string): Promise<string> => {
@@ -151,14 +148,14 @@ test("an idle pool neither keeps its host alive nor outlives it", async () => {
   stage.rehearsal.use([text("one")]);
   const host = spawn(
     process.execPath,
-    [new URL("testing/call-host.ts", import.meta.url).pathname, JSON.stringify({ settings, prompts: ["a"] })],
+    [new URL("../testing/call-host.ts", import.meta.url).pathname, JSON.stringify({ settings, prompts: ["a"] })],
     { env: stage.hostVariables, stdio: ["ignore", "pipe", "inherit"] },
   );
   const [code] = (await once(host, "exit")) as [number];
   expect(code).toBe(0);
   expect(await runningProcesses(stage)).toHaveLength(1);
   // The ledger entries outlive the host; the processes do not.
-  const { ProcessLedger } = await import("./processes/process-ledger.ts");
+  const { ProcessLedger } = await import("../processes/process-ledger.ts");
   const ledger = new ProcessLedger(`${stage.stateFolder}/processes`);
   await eventually(
     () => ledger.orphans(),

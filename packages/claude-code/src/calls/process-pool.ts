@@ -1,17 +1,11 @@
 import { createHash } from "node:crypto";
+import type { LlmConfig } from "@tandem/protocol";
 import type { ClaudeProcess, ProcessFixture } from "./claude-process.ts";
-import { aborted } from "./process-errors.ts";
-import type { PoolLimit, ProcessSlot } from "./process-slots.ts";
+import { aborted } from "../process-errors.ts";
+import type { PoolLimit, ProcessSlot } from "../process-slots.ts";
 import type { TurnSetup } from "./turn-setup.ts";
 
-export interface PoolSettings {
-  mode: "reuse" | "single-use" | "off";
-  size: number;
-  maxCalls: number;
-  maxAge: number;
-  maxMemoryMb: number;
-  idle: number;
-}
+export type PoolSettings = LlmConfig["pool"];
 
 /** A process reserved for one call until released. */
 export interface Lease {
@@ -29,7 +23,7 @@ interface ProcessRequest {
   setup: TurnSetup;
 }
 
-interface Parked {
+interface IdleProcess {
   key: string;
   process: ClaudeProcess;
   expiry: NodeJS.Timeout;
@@ -51,7 +45,7 @@ export class ProcessPool {
   readonly #settings: PoolSettings;
   readonly #start: (fixture: ProcessFixture, setup: TurnSetup) => ClaudeProcess;
   /** Longest idle first. */
-  #idle: Parked[] = [];
+  #idle: IdleProcess[] = [];
   /** Keys of processes being reset, and the calls that wait for them. */
   #clearing: string[] = [];
   #waiting: Waiting[] = [];
@@ -224,7 +218,7 @@ export class ProcessPool {
   /** Most recently used first, because its memory is warmest. */
   #unpark(key: string): ClaudeProcess | undefined {
     for (let place = this.#lastIdle(key); place !== -1; place = this.#lastIdle(key)) {
-      const [{ process, expiry }] = this.#idle.splice(place, 1) as [Parked];
+      const [{ process, expiry }] = this.#idle.splice(place, 1) as [IdleProcess];
       clearTimeout(expiry);
       this.#slots.get(process)?.setBusy();
       if (!process.dead && this.#ageOf(process) < this.#settings.maxAge) return process;
@@ -245,7 +239,7 @@ export class ProcessPool {
   }
 
   #evict(place: number): void {
-    const [{ process, expiry }] = this.#idle.splice(place, 1) as [Parked];
+    const [{ process, expiry }] = this.#idle.splice(place, 1) as [IdleProcess];
     clearTimeout(expiry);
     this.#end(process);
   }

@@ -29,7 +29,7 @@ export interface SessionPlace {
 }
 
 /** Everything of the host that a session sees, in mount order. Throws a `SandboxError` for a mount that would show too much. */
-export function sessionMounts(place: SessionPlace): Mount[] {
+export function sandboxMounts(place: SessionPlace): Mount[] {
   const { folder, home, tandemHome, path, user, identity = {}, extra = [] } = place;
   const hidden = [tandemHome, ...(existsSync(tandemHome) ? [realpathSync(tandemHome)] : [])];
   if (realpathSync(folder) !== folder) {

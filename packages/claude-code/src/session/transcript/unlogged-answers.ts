@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { TranscriptLine } from "./transcript-line.ts";
 
 /** The model's answers of a turn that the log has, by their ids in Claude's API. */
-export interface ToldAnswers {
+export interface LoggedAnswers {
   /** How many texts of each answer. */
   texts: ReadonlyMap<string, number>;
   /** Answers whose usage is counted. */
@@ -10,7 +10,7 @@ export interface ToldAnswers {
 }
 
 /** An answer in the transcript that the log does not have completely. */
-export interface UntoldAnswer {
+export interface UnloggedAnswer {
   id: string;
   model: string;
   usage: unknown;
@@ -34,8 +34,8 @@ const answer = z.object({
   }),
 });
 
-/** What a transcript says after its last message, and the log does not: its writer died between the two writes. */
-export function untoldAnswers(lines: readonly TranscriptLine[], { texts, counted }: ToldAnswers): UntoldAnswer[] {
+/** Content at the end of a transcript that the log lacks, because its writer died between the two writes. */
+export function unloggedAnswers(lines: readonly TranscriptLine[], { texts, counted }: LoggedAnswers): UnloggedAnswer[] {
   const main = lines.flatMap((each) => line.safeParse(each).data ?? []).filter(({ isSidechain }) => !isSidechain);
   const last = main.slice(main.findLastIndex(({ type }) => type === "user") + 1);
   const parts = last
@@ -43,7 +43,7 @@ export function untoldAnswers(lines: readonly TranscriptLine[], { texts, counted
     .flatMap((each) => answer.safeParse(each).data?.message ?? [])
     .filter(({ model }) => model !== SYNTHETIC);
   // Claude Code writes a line for each block of an answer; the last one has the final usage.
-  return [...Map.groupBy(parts, ({ id }) => id)].flatMap(([id, blocks]): UntoldAnswer[] => {
+  return [...Map.groupBy(parts, ({ id }) => id)].flatMap(([id, blocks]): UnloggedAnswer[] => {
     const said = blocks.flatMap(({ content }) =>
       content.flatMap(({ type, text }) => (type === "text" && text !== undefined ? [text] : [])),
     );

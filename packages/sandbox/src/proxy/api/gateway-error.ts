@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 /** A failure with a sentence for the client. */
-export class ApiError extends Error {
+export class GatewayError extends Error {
   readonly status: number;
 
   constructor(status: number, message: string) {
@@ -19,7 +19,7 @@ const ERROR_TYPES: Record<number, string> = {
 };
 
 /** Anthropic's format, so that Claude Code shows the sentence. */
-export function sendApiError(
+export function sendGatewayError(
   request: IncomingMessage,
   response: ServerResponse,
   status: number,

@@ -21,19 +21,13 @@ import {
 import { getEventListeners } from "node:events";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { afterAll, describe, expect, inject, test } from "vitest";
 import { z } from "zod";
-import type { ClaudeCode } from "./claude-code.ts";
-import { call, eventually, failure, runningProcesses, setStage, type Stage } from "./testing/claude-stage.ts";
+import { call, eventually, failure, runningProcesses, setStage } from "../testing/claude-stage.ts";
 
-let stage: Stage;
-let claude: ClaudeCode;
-
-beforeAll(async () => {
-  stage = await setStage();
-  // One process for all calls: a pool with more starts spares.
-  claude = stage.claude({ pool: { size: 1, maxCalls: 1_000, maxMemoryMb: 2_000 } });
-});
+const stage = await setStage();
+// One process for all calls: a pool with more starts spares.
+const claude = stage.claude({ pool: { size: 1, maxCalls: 1_000, maxMemoryMb: 2_000 } });
 afterAll(() => stage[Symbol.asyncDispose]());
 
 describe("text calls", () => {

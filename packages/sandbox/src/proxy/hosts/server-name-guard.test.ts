@@ -3,10 +3,10 @@ import { createServer, type Socket } from "node:net";
 import { connect } from "node:tls";
 import { expect, inject, test } from "vitest";
 import { readClientHello } from "./client-hello.ts";
-import { openEgressStage } from "./testing/egress-stage.ts";
-import { openTunnel, rawExchange, statusOf } from "./testing/raw-exchange.ts";
-import { Scratch } from "./testing/scratch.ts";
-import { openTlsHost } from "./testing/tls-host.ts";
+import { openEgressStage } from "../testing/egress-stage.ts";
+import { openTunnel, rawExchange, statusOf } from "../testing/raw-exchange.ts";
+import { Scratch } from "../testing/scratch.ts";
+import { openTlsHost } from "../testing/tls-host.ts";
 
 const RUNS = inject("soak") ? 50_000 : 2_000;
 const below = (limit: number): number => Math.floor(Math.random() * limit);

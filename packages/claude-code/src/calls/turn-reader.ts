@@ -1,6 +1,6 @@
 import type { SDKMessage, SDKResultMessage } from "@anthropic-ai/claude-agent-sdk";
 import { addUsage, LlmError, noUsage, type Usage } from "@tandem/protocol";
-import { turnError } from "./turn-error.ts";
+import { turnError } from "../turn-error.ts";
 
 export interface ModelUse {
   model: string;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { untoldAnswers } from "./untold-answers.ts";
+import { unloggedAnswers } from "./unlogged-answers.ts";
 
 const usage = { input_tokens: 3, output_tokens: 5 };
 const said = (id: string, text: string, more: object = {}) => ({
@@ -12,7 +12,7 @@ const nothing = { texts: new Map(), counted: new Set<string>() };
 
 test("finds the texts and the usage that the log lacks", () => {
   const lines = [said("msg_0", "Before."), user, said("msg_1", "One."), said("msg_1", "Two."), said("msg_2", "Three.")];
-  expect(untoldAnswers(lines, { texts: new Map([["msg_1", 1]]), counted: new Set(["msg_1"]) })).toEqual([
+  expect(unloggedAnswers(lines, { texts: new Map([["msg_1", 1]]), counted: new Set(["msg_1"]) })).toEqual([
     { id: "msg_1", model: "claude-sonnet-5-5", usage, texts: ["Two."], isCounted: true },
     { id: "msg_2", model: "claude-sonnet-5-5", usage, texts: ["Three."], isCounted: false },
   ]);
@@ -20,8 +20,8 @@ test("finds the texts and the usage that the log lacks", () => {
 
 test("finds nothing in a log that has all, or in text of Claude Code or of subagents", () => {
   const known = { texts: new Map([["msg_1", 1]]), counted: new Set(["msg_1"]) };
-  expect(untoldAnswers([user, said("msg_1", "One.")], known)).toEqual([]);
+  expect(unloggedAnswers([user, said("msg_1", "One.")], known)).toEqual([]);
   const failed = said("msg_2", "API Error", { isApiErrorMessage: true });
   const aside = said("msg_3", "Aside.", { isSidechain: true });
-  expect(untoldAnswers([user, failed, aside], nothing)).toEqual([]);
+  expect(unloggedAnswers([user, failed, aside], nothing)).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { checkDestinations } from "./check-destinations.ts";
 import type { Mount } from "./sandbox-plan.ts";
-import { sessionMounts, type SessionPlace } from "./session-mounts.ts";
+import { sandboxMounts, type SessionPlace } from "./sandbox-mounts.ts";
 
 let base: string;
 let home: string;
@@ -32,8 +32,8 @@ describe("a session sees", () => {
   test("its folder, and nothing else of the home", () => {
     make("home/.ssh");
     make("home/.config/gh");
-    expect(ours(sessionMounts(place))).toEqual([place.folder]);
-    expect(sessionMounts(place)).toContainEqual({ from: place.folder, access: "write" });
+    expect(ours(sandboxMounts(place))).toEqual([place.folder]);
+    expect(sandboxMounts(place)).toContainEqual({ from: place.folder, access: "write" });
   });
 
   test("toolchains read-only, without the credentials beside them", () => {
@@ -47,7 +47,7 @@ describe("a session sees", () => {
     const library = make("prefix/lib");
     const npmrc = makeFile("home/.nvm/versions/node/v24/etc/npmrc", "token");
     makeFile("home/.cargo/credentials.toml", "token");
-    const mounts = sessionMounts({ ...place, path: `${paths[3]}:${paths[4]}/:/usr/bin:relative` });
+    const mounts = sandboxMounts({ ...place, path: `${paths[3]}:${paths[4]}/:/usr/bin:relative` });
     expect(ours(mounts).toSorted()).toEqual([...paths, library, npmrc, place.folder].toSorted());
     expect(mounts).toContainEqual({ text: "", at: npmrc });
     expect(mounts).toContainEqual({ from: paths[0], at: paths[0], access: "read", optional: true });
@@ -55,21 +55,21 @@ describe("a session sees", () => {
 
   test("not the home or Tandem's folder, even if PATH names them", () => {
     const bin = make("home/.tandem/bin");
-    expect(ours(sessionMounts({ ...place, path: `${home}:${place.tandemHome}:${bin}:${base}` }))).toEqual([
+    expect(ours(sandboxMounts({ ...place, path: `${home}:${place.tandemHome}:${bin}:${base}` }))).toEqual([
       place.folder,
     ]);
   });
 
   test("the user's name for commits, and no other git setting", () => {
     const identity = { name: 'A "B"\n[core]', email: "a@example.com" };
-    expect(sessionMounts({ ...place, identity })).toContainEqual({
+    expect(sandboxMounts({ ...place, identity })).toContainEqual({
       at: "/etc/gitconfig",
       text: '[user]\n\tname = "A \\"B\\" [core]"\n\temail = "a@example.com"\n[gc]\n\tauto = 0\n',
     });
   });
 
   test("no private keys of the system", () => {
-    const paths = sessionMounts(place).map(at);
+    const paths = sandboxMounts(place).map(at);
     expect(paths).not.toContain("/etc/ssl");
     expect(paths.filter((path) => /private|shadow|resolv|sudoers/.test(path))).toEqual([]);
   });
@@ -78,7 +78,7 @@ describe("a session sees", () => {
 describe("a mount that would show too much is refused", () => {
   const refusal = (change: Partial<SessionPlace>): unknown => {
     try {
-      sessionMounts({ ...place, ...change });
+      sandboxMounts({ ...place, ...change });
     } catch (error) {
       return error;
     }

@@ -1,9 +1,9 @@
 import type { ModelRequest } from "../received-request.ts";
-import { redactShapes } from "./redactor.ts";
+import { redactShapes } from "./recording-redactor.ts";
 import { rewriteStrings } from "./rewrite-body.ts";
 
 /** A request without volatile parts, for comparing live and recorded ones. */
-export interface NormalForm {
+export interface NormalRequest {
   readonly dialect: string;
   readonly model: string;
   readonly body: unknown;
@@ -29,15 +29,15 @@ const varying: readonly (readonly [RegExp, string])[] = [
   [/\/(?:home|Users)\/[^\s/"'`:]+/g, "<home>"],
 ];
 
-const known = new WeakMap<ModelRequest, NormalForm>();
+const known = new WeakMap<ModelRequest, NormalRequest>();
 
-export function normalForm(request: ModelRequest): NormalForm {
+export function normalRequest(request: ModelRequest): NormalRequest {
   const form = known.get(request) ?? computeNormalForm(request);
   known.set(request, form);
   return form;
 }
 
-function computeNormalForm(request: ModelRequest): NormalForm {
+function computeNormalForm(request: ModelRequest): NormalRequest {
   const cwd = workingFolder(request.body);
   const normalise = (text: string) => {
     const placed = cwd === undefined ? text : text.replaceAll(cwd, "<cwd>");

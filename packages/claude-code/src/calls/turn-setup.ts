@@ -1,4 +1,4 @@
-import type { ToolCall, ToolDefinition } from "./tool-server.ts";
+import type { ToolCall, ToolDefinition } from "../tool-server.ts";
 
 /** Options that may change between turns. */
 export interface TurnSetup {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openLimitGroup, type GroupParent } from "./limit-group.ts";
-import { limitFlags, limitsInForce } from "./limits.ts";
+import { limitFlags, limitsInForce } from "./limit-flags.ts";
 import type { WallOn } from "./sandbox-plan.ts";
 
 const wall: WallOn = { on: true, bwrap: "/usr/bin/bwrap", processor: "x64", disablesUserNamespaces: true };
