@@ -1,6 +1,6 @@
 import type { ASPECTS, Evidence } from "@tandem/protocol";
 
-/** What a changed line states; it decides which rules may accept it. */
+/** The kind of a changed line. It decides which rules may accept it. */
 export type Aspect = (typeof ASPECTS)[number];
 
 /** Evidence for lines of a file, from 1, inclusive. */

@@ -72,7 +72,7 @@ export { foundPath } from "./tools/join-tool.ts";
 export { judgeQuery, refuseUnsound } from "./verdict/judge-query.ts";
 export { queryAnswer } from "./tools/sql-tool.ts";
 export { tableDescription } from "./tools/table-tool.ts";
-export { foundValues } from "./tools/value-tool.ts";
+export { foundValues } from "./values/find-values.ts";
 export type { IngestPlan } from "./ingest/ingest-plan.ts";
 export type { IngestReport } from "./ingest/ingest-report.ts";
 export type { Source } from "./sources/source.ts";

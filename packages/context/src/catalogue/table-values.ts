@@ -1,5 +1,5 @@
 import { coverageOf, type Relationship, type TableProfile } from "@tandem/relationships";
-import { canonicalJson } from "../canonical-json.ts";
+import { canonicalJson } from "@tandem/protocol";
 import type { StorableProfile } from "../privacy/storable-values.ts";
 import { oneLine } from "./one-line.ts";
 import { storedValues } from "./stored-values.ts";

@@ -1,5 +1,5 @@
 import { TandemError } from "@tandem/protocol";
-import { canonicalJson } from "../canonical-json.ts";
+import { canonicalJson } from "@tandem/protocol";
 import { editYaml } from "@tandem/workspace";
 import { describeProblem } from "../formats/file-problem.ts";
 import type { Draft } from "../draft.ts";

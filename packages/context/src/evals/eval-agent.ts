@@ -1,23 +1,12 @@
-import { costOf, LlmError, type LlmErrorCode } from "@tandem/protocol";
+import { costOf, LlmError } from "@tandem/protocol";
 import { defineTool, type Tool } from "@tandem/runtime";
 import type { Run } from "../runs/job-run.ts";
 import { answerInput, type EvalAnswer, readAnswer } from "./eval-answer.ts";
 import { type RecordedCall, recorded, type Recording, type TrialIdentity } from "./recordings.ts";
+import { TASK_ERRORS } from "../runs/request-errors.ts";
 
 /** Model requests of one trial. */
 const STEP_BUDGET = 16;
-
-/** Errors about one question: the next one may succeed. After any other error, none would. */
-const ABOUT_THE_QUESTION: ReadonlySet<LlmErrorCode> = new Set([
-  "refused",
-  "empty_answer",
-  "max_tokens",
-  "structured_output",
-  "prompt_too_long",
-  "invalid_request",
-  "timeout",
-  "process_died",
-]);
 
 export const EVAL_SYSTEM = `You answer questions about a database for people who use your figures without checking them. Look at the data with your tools, then call final_answer exactly once.
 - kind answer: the one read-only statement (or metric query, if you have metrics) whose rows answer the question, with no columns or rows that were not asked for. It is run again and its rows are compared with the right ones. Duplicate rows, missing rows and wrong sums count as wrong.
@@ -76,7 +65,7 @@ export class EvalAgent {
     signal.throwIfAborted();
     if (result.stopReason === "error") {
       const error = result.error ?? new LlmError("empty_answer", "The agent ended without an answer.");
-      if (!ABOUT_THE_QUESTION.has(error.code)) this.stopped ??= error;
+      if (!TASK_ERRORS.has(error.code)) this.stopped ??= error;
       this.#run.skip("ask", item, error);
       return undefined;
     }

@@ -3,7 +3,7 @@ import type { EvalArm } from "@tandem/protocol";
 import type { Tool } from "@tandem/runtime";
 import type { Records } from "@tandem/storage";
 import { z } from "zod";
-import { hashOf } from "../canonical-json.ts";
+import { hashOf } from "../hash-of.ts";
 import { evalAnswer } from "./eval-answer.ts";
 
 const KIND = "eval_recording";
@@ -22,7 +22,7 @@ const recording = z.object({
 export type Recording = z.output<typeof recording>;
 export type RecordedCall = Recording["calls"][number];
 
-/** What a trial asked: everything that the model saw before its first tool call, and which model it was. */
+/** Identity of a trial: the model, and everything that it saw before its first tool call. */
 export interface TrialIdentity {
   model: string;
   system: string;

@@ -69,7 +69,7 @@ export async function runEvals(run: Run, input: EvalsInput): Promise<EvalReport>
   return { ...report, missed: missedThresholds(files, questions, report) };
 }
 
-/** What a run would ask and cost. Checks gold answers and recordings, but asks no model. */
+/** Estimates the requests and the cost of a run. Checks gold answers and recordings, but asks no model. */
 export async function planEvals(run: EvalProgress, input: EvalsInput): Promise<EvalPlan> {
   await using parts = new AsyncDisposableStack();
   const { states, questions } = await prepare(run, input, parts);

@@ -301,7 +301,7 @@ function formatMessage({ subject, body, trailers = {} }: CommitMessage): string 
 }
 
 const changedMeanwhile = (path: string): RequestError =>
-  new RequestError("conflict", `${path} was changed in the meantime.`, { fix: "Look at it again." });
+  new RequestError("conflict", `${path} was changed in the meantime.`, { fix: "Review it again." });
 
 /** A too large file stays on disk and out of the history. */
 function ignoreTooLarge(error: unknown): undefined {

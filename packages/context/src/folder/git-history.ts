@@ -74,7 +74,7 @@ export class GitHistory {
   }
 
   /**
-   * A text that changes with `HEAD` and with these refs, read without a git process. Undefined if it cannot be told: a
+   * A text that changes with `HEAD` and with these refs, read without a git process. Undefined if that is impossible: a
    * linked worktree keeps its refs elsewhere, and a symbolic ref changes with its target.
    */
   async refState(...refs: readonly string[]): Promise<string | undefined> {

@@ -1,4 +1,4 @@
-import { createScratchFolder, removeFolder } from "@tandem/workspace";
+import { createScratchFolder, isAlive, removeFolder } from "@tandem/workspace";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { inParallel } from "@tandem/protocol";
@@ -46,14 +46,5 @@ export async function sweepWorktrees(scratch: string): Promise<void> {
   for (const name of names) {
     const pid = Number(/^(\d+)-/.exec(name)?.[1]);
     if (pid > 0 && !isAlive(pid)) await removeFolder(scratch, join(scratch, name));
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

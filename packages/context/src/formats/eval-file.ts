@@ -74,7 +74,7 @@ const question = z.strictObject({
   values: z.array(z.strictObject({ value: name, column: name })).default([]),
   /** Tables in the order of the expected joins. */
   joins: z.array(z.array(name).min(2)).default([]),
-  /** What the judge must say about the statement of the answer. */
+  /** The expected verdict on the answer's statement. */
   verdict: z.enum(VERDICTS).optional(),
   /** A false statement about this question, which the arm `planted` shows to the agent. */
   planted: z.string().min(1).max(2_000).optional(),

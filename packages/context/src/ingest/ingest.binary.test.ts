@@ -1,8 +1,6 @@
-import { always, type ModelRequest, refusal, type ScriptEntry, text, unauthorized, when } from "@tandem/rehearsal";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { always, type ModelRequest, refusal, text, unauthorized, when } from "@tandem/rehearsal";
+import { describe, expect, test } from "vitest";
 import { MemoryRun } from "../scan/testing/memory-run.ts";
-import { RehearsedBackend } from "../scan/testing/rehearsed-backend.ts";
-import { sharedStore } from "../testing/shared-store.ts";
 import { CatalogueReader } from "../catalogue/catalogue-reader.ts";
 import { tableTool } from "../tools/table-tool.ts";
 import { listCandidates } from "./extract/candidates.ts";
@@ -11,7 +9,6 @@ import {
   agent,
   fileRead,
   isCurator,
-  isReconciler,
   isRepair,
   isUnit,
   PAGE,
@@ -21,23 +18,9 @@ import {
   verify,
   writePage,
 } from "./testing/agent-requests.ts";
-import { openTestIngest } from "./testing/open-test-ingest.ts";
+import { allFull, quietReconciler, ingestSuite } from "./testing/ingest-suite.ts";
 
-let backend: RehearsedBackend;
-beforeAll(async () => {
-  backend = await RehearsedBackend.open("anthropic");
-});
-afterAll(() => backend[Symbol.asyncDispose]());
-
-const store = sharedStore();
-const openIngest = (documents: Readonly<Record<string, string>>, options: { accept?: object } = {}) =>
-  openTestIngest(documents, { ...options, store: store() });
-
-const allFull = giveLanes(() => ({ lane: "full" }));
-const quietReconciler = agent(isReconciler);
-const asked = (which: (request: ModelRequest) => boolean) => backend.rehearsal.modelRequests.filter(which);
-const start = (script: readonly ScriptEntry[], steps = new Map<string, unknown>()) =>
-  new MemoryRun(backend.play(script), { steps });
+const { backend, openIngest, asked, start } = await ingestSuite();
 
 describe("work units", () => {
   const docs = { "a/rules.md": "# Rules\n\nOrders ship on Mondays.\n", "b/rules.md": "# Rules\n\nForbidden words.\n" };

@@ -1,27 +1,10 @@
-import { always, type ModelRequest, refusal, type ScriptEntry, when } from "@tandem/rehearsal";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { MemoryRun } from "../scan/testing/memory-run.ts";
-import { RehearsedBackend } from "../scan/testing/rehearsed-backend.ts";
-import { sharedStore } from "../testing/shared-store.ts";
+import { always, refusal, when } from "@tandem/rehearsal";
+import { describe, expect, test } from "vitest";
 import { giveLanes } from "./extract/testing/extract-answers.ts";
 import { agent, isReconciler, isUnit, use, verify, writePage } from "./testing/agent-requests.ts";
-import { openTestIngest } from "./testing/open-test-ingest.ts";
+import { allFull, quietReconciler, ingestSuite } from "./testing/ingest-suite.ts";
 
-let backend: RehearsedBackend;
-beforeAll(async () => {
-  backend = await RehearsedBackend.open("anthropic");
-});
-afterAll(() => backend[Symbol.asyncDispose]());
-
-const store = sharedStore();
-const openIngest = (documents: Readonly<Record<string, string>>, options: { accept?: object } = {}) =>
-  openTestIngest(documents, { ...options, store: store() });
-
-const allFull = giveLanes(() => ({ lane: "full" }));
-const quietReconciler = agent(isReconciler);
-const asked = (which: (request: ModelRequest) => boolean) => backend.rehearsal.modelRequests.filter(which);
-const start = (script: readonly ScriptEntry[], steps = new Map<string, unknown>()) =>
-  new MemoryRun(backend.play(script), { steps });
+const { openIngest, asked, start } = await ingestSuite();
 
 describe("reconciliation", () => {
   const page = writePage("days", "Thirty days. [^docs/a#top]");

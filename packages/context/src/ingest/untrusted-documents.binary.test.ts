@@ -1,27 +1,9 @@
-import type { ModelRequest, ScriptEntry } from "@tandem/rehearsal";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { MemoryRun } from "../scan/testing/memory-run.ts";
-import { RehearsedBackend } from "../scan/testing/rehearsed-backend.ts";
+import { expect, test } from "vitest";
 import { ContextSearch } from "../search/context-search.ts";
-import { sharedStore } from "../testing/shared-store.ts";
-import { giveLanes } from "./extract/testing/extract-answers.ts";
-import { agent, isReconciler, reads, use, verify, writePage } from "./testing/agent-requests.ts";
-import { openTestIngest } from "./testing/open-test-ingest.ts";
+import { agent, reads, use, verify, writePage } from "./testing/agent-requests.ts";
+import { allFull, quietReconciler, ingestSuite } from "./testing/ingest-suite.ts";
 
-let backend: RehearsedBackend;
-beforeAll(async () => {
-  backend = await RehearsedBackend.open("anthropic");
-});
-afterAll(() => backend[Symbol.asyncDispose]());
-
-const store = sharedStore();
-const openIngest = (documents: Readonly<Record<string, string>>, options: { accept?: object } = {}) =>
-  openTestIngest(documents, { ...options, store: store() });
-
-const allFull = giveLanes(() => ({ lane: "full" }));
-const quietReconciler = agent(isReconciler);
-const asked = (which: (request: ModelRequest) => boolean) => backend.rehearsal.modelRequests.filter(which);
-const start = (script: readonly ScriptEntry[]) => new MemoryRun(backend.play(script));
+const { openIngest, asked, start } = await ingestSuite();
 
 test("content of a prompt injection is quarantined despite the rules, and affects nothing else", async () => {
   await using context = await openIngest(

@@ -1,17 +1,14 @@
 import { always, creditTooLow, text, unauthorized } from "@tandem/rehearsal";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { RehearsedBackend } from "../scan/testing/rehearsed-backend.ts";
+import { describe, expect, test, vi } from "vitest";
+import type { RehearsedBackend } from "../scan/testing/rehearsed-backend.ts";
 import { sharedStore } from "../testing/shared-store.ts";
 import type { Captured } from "./capture-session.ts";
 import { remember } from "./remember.ts";
 import { calling, conversation, proposing } from "./testing/memory-answers.ts";
 import { MemoryStage } from "./testing/memory-stage.ts";
+import { sharedBackend } from "../scan/testing/shared-backend.ts";
 
-let backend: RehearsedBackend;
-beforeAll(async () => {
-  backend = await RehearsedBackend.open("anthropic");
-});
-afterAll(() => backend[Symbol.asyncDispose]());
+const backend = await sharedBackend();
 const store = sharedStore();
 const openStage = (model?: RehearsedBackend, accept?: object) => MemoryStage.open(model, accept, store());
 

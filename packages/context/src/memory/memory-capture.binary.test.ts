@@ -1,16 +1,13 @@
 import { always, creditTooLow, text } from "@tandem/rehearsal";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { RehearsedBackend } from "../scan/testing/rehearsed-backend.ts";
+import { expect, test } from "vitest";
+import type { RehearsedBackend } from "../scan/testing/rehearsed-backend.ts";
 import { JobRunner } from "../runs/job-runner.ts";
 import { MemoryCapture } from "./memory-capture.ts";
 import { memoryKind } from "./memory-kind.ts";
 import { MemoryStage } from "./testing/memory-stage.ts";
+import { sharedBackend } from "../scan/testing/shared-backend.ts";
 
-let backend: RehearsedBackend;
-beforeAll(async () => {
-  backend = await RehearsedBackend.open("anthropic");
-});
-afterAll(() => backend[Symbol.asyncDispose]());
+const backend = await sharedBackend();
 
 /** A capture with a job runner and a manual clock. */
 function watch(

@@ -64,7 +64,7 @@ export class MemoryStores implements StoreMemories {
     if (id !== this.ownId) throw new RequestError("not_found", `There is no memory store ${id}.`);
     const log = await this.#memories.all();
     const createdAt = log[0]?.createdAt ?? new Date(0).toISOString();
-    const description = "What is remembered in this project: reviewed, and found by those whom it is for.";
+    const description = "The reviewed memories of this project, found by the people and agents that they are for.";
     return { id, name: "Context", description, metadata: {}, createdAt, updatedAt: createdAt, archivedAt: null };
   }
 

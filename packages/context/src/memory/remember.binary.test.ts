@@ -1,18 +1,15 @@
 import { always, object, unauthorized } from "@tandem/rehearsal";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { RehearsedBackend } from "../scan/testing/rehearsed-backend.ts";
+import { describe, expect, test } from "vitest";
+import type { RehearsedBackend } from "../scan/testing/rehearsed-backend.ts";
 import { sharedStore } from "../testing/shared-store.ts";
 import type { TextCaptured } from "./capture-text.ts";
 import { contradictionsOf } from "./memories.ts";
 import { isExpired } from "../formats/memory-file.ts";
 import { forget, keep, remember, type Words } from "./remember.ts";
 import { MemoryStage } from "./testing/memory-stage.ts";
+import { sharedBackend } from "../scan/testing/shared-backend.ts";
 
-let backend: RehearsedBackend;
-beforeAll(async () => {
-  backend = await RehearsedBackend.open("anthropic");
-});
-afterAll(() => backend[Symbol.asyncDispose]());
+const backend = await sharedBackend();
 const store = sharedStore();
 const openStage = (model?: RehearsedBackend, accept?: object) => MemoryStage.open(model, accept, store());
 

@@ -114,7 +114,7 @@ function inputsOf(entry: MetricEntry): ReadonlySet<string> {
 
 type Described = Pick<MetricDefinition, "path" | "text" | "formula" | "tables" | "uses" | "measures" | "segments">;
 
-/** The parts of a definition, as they stand in the files. A broken metric has only its text and formula. */
+/** The parts of a definition in the files. A broken metric has only its text and formula. */
 export function describeMetric(
   { files, model }: ConnectionMetrics,
   { name, entry, file, metric }: FoundMetric,

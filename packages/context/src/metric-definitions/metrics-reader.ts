@@ -7,7 +7,7 @@ import type { ContextFolder } from "../folder/context-folder.ts";
 import { StampedCache } from "../folder/stamped-cache.ts";
 import { readYaml, type ReadYaml } from "../formats/read-yaml.ts";
 import { connectionOf, isMetricsPath, METRICS_PREFIX } from "./metrics-path.ts";
-import { cataloguedTable } from "../catalogue/catalogued-table.ts";
+import { readCataloguedTable } from "../catalogue/read-catalogued-table.ts";
 
 /** A file of `metrics/<connection>/`. */
 export interface DefinitionFile {
@@ -41,7 +41,7 @@ export class MetricsReader {
     );
     this.#tables = new StampedCache(folder, (text) => {
       const parsed = parseTableFile(text);
-      return parsed.success && !parsed.table.gone ? cataloguedTable(parsed.table) : undefined;
+      return parsed.success && !parsed.table.gone ? readCataloguedTable(parsed.table) : undefined;
     });
   }
 

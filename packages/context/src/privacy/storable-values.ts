@@ -6,7 +6,7 @@ import { holdsPersonalData } from "./personal-values.ts";
 import type { ColumnIdentity, SamplePolicy } from "./sample-policy.ts";
 import { shapesOf } from "./value-shape.ts";
 
-/** What may be stored of a column's values. */
+/** The part of a column's values that may be stored. */
 export interface Storage {
   mode: SampleMode;
   /** A pattern for this column allows its values, personal or not. */

@@ -1,6 +1,6 @@
 import { newId, RequestError } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
-import { hashOf } from "../canonical-json.ts";
+import { hashOf } from "../hash-of.ts";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import { type AcceptRules, ruleFor } from "./accept-rules.ts";
 import { withHunks } from "./apply-hunks.ts";
@@ -348,7 +348,7 @@ function choose(proposal: Proposal, { hunks: ids, filter }: HunkChoice): Hunk[] 
     if (isWaiting(hunk)) return hunk;
     const by = hunk.decidedBy === undefined ? "" : ` by ${hunk.decidedBy}`;
     throw new RequestError("conflict", `Hunk ${id} was ${hunk.state} already${by}.`, {
-      fix: hunk.state === "accepted" ? "Undo the proposal to take it back." : "",
+      fix: hunk.state === "accepted" ? "Undo the proposal to revert it." : "",
     });
   });
 }

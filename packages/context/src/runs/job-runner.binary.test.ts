@@ -20,7 +20,7 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("the job runner on
   const warnings: string[] = [];
   const begun: unknown[] = [];
 
-  /** A runner whose jobs wait until they are told to end. */
+  /** A runner whose jobs wait until the test ends them. */
   function openRunner(space: string, end: Promise<unknown>): JobRunner {
     return new JobRunner({
       store,

@@ -183,7 +183,7 @@ export class JobRunner implements AsyncDisposable {
 
   #inBackground(work: Promise<unknown>): void {
     const settled = work.catch((error: unknown) =>
-      this.#options.log.warn({ error: String(error) }, "jobs could not be looked after"),
+      this.#options.log.warn({ error: String(error) }, "jobs could not be checked"),
     );
     this.#background.add(settled);
     void settled.finally(() => this.#background.delete(settled));

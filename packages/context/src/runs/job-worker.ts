@@ -1,7 +1,6 @@
-import { RequestError, type JobId } from "@tandem/protocol";
+import { RequestError, sleep, systemClock, type JobId } from "@tandem/protocol";
 import { jobKindOf, jobPlace, type Run, type RunQueue, type Working } from "@tandem/queue";
 import type { HeldJob, JobLease, JobRow, Store } from "@tandem/storage";
-import { setTimeout as delay } from "node:timers/promises";
 import { endCancelled } from "./cancel-job.ts";
 import type { JobKind } from "./job-kind.ts";
 import type { Budget, LlmSource } from "./metered-llm.ts";
@@ -147,7 +146,7 @@ export class JobWorker {
       held ??= await store.jobs.held(space, kind);
       const caller = this.callers.get(job.id);
       if (held && caller && !caller.mayWait) await this.#refuse(job.id, caller, held);
-      else if (held) await pause(LOOK_MS, signal);
+      else if (held) await sleep(systemClock, LOOK_MS, { signal });
     }
   }
 
@@ -180,7 +179,7 @@ export class JobWorker {
     // The holder may have released its job since the last look.
     if (!held) return (await this.#next(kind)) !== undefined;
     for (let left = untilLapse(held); left > 0 && !signal.aborted; left = untilLapse(held)) {
-      await pause(Math.min(LOOK_MS, left), signal);
+      await sleep(systemClock, Math.min(LOOK_MS, left), { signal });
       if (!(await store.jobs.holder(held.id))) return true;
     }
     return false;
@@ -235,6 +234,3 @@ export class JobWorker {
 }
 
 const untilLapse = ({ expiresAt }: HeldJob): number => Date.parse(expiresAt) + LAPSE_MARGIN_MS - Date.now();
-
-const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  delay(ms, undefined, { signal, ref: false }).catch(() => {});

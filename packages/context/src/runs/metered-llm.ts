@@ -1,4 +1,4 @@
-import { LlmError, noUsage, TandemError, type Backend, type CallReport, type LlmErrorCode } from "@tandem/protocol";
+import { LlmError, noUsage, TandemError, type Backend, type CallReport } from "@tandem/protocol";
 import type {
   CallRequest,
   LlmRuntime,
@@ -9,8 +9,9 @@ import type {
   Wait,
 } from "@tandem/runtime";
 import type { z } from "zod";
-import { hashOf } from "../canonical-json.ts";
+import { hashOf } from "../hash-of.ts";
 import type { RunEvent } from "./job-run.ts";
+import { REQUEST_ERRORS } from "./request-errors.ts";
 
 /** Creates the runtime of a job. Opened on the first call, so that a fully cached run starts nothing. */
 export interface LlmSource {
@@ -24,16 +25,6 @@ export interface Budget {
 }
 
 type Terms = Required<Pick<CallRequest, "signal" | "onWait">>;
-
-/** Errors about one request: a reworded call may succeed, and then nothing is missing. */
-const ABOUT_THE_CALL = new Set<LlmErrorCode>([
-  "refused",
-  "empty_answer",
-  "max_tokens",
-  "structured_output",
-  "prompt_too_long",
-  "invalid_request",
-]);
 
 /** A job's runtime: counts usage, enforces the job's budget, ends with the job, and remembers unrecovered failures. */
 export class MeteredLlm implements LlmRuntime {
@@ -114,7 +105,7 @@ export class MeteredLlm implements LlmRuntime {
       const value = await perform(llm, { signal, onWait: request.onWait ?? this.#tellOf });
       this.#failures = this.#failures.filter(
         ({ request: failed, role, error }) =>
-          failed !== id && !(role === request.role && ABOUT_THE_CALL.has(error.code)),
+          failed !== id && !(role === request.role && REQUEST_ERRORS.has(error.code)),
       );
       return value;
     } catch (error) {

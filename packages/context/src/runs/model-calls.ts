@@ -1,18 +1,8 @@
-import { LlmError, type LlmErrorCode, type Role } from "@tandem/protocol";
+import { LlmError, type Role } from "@tandem/protocol";
 import type { LlmRuntime, Wait } from "@tandem/runtime";
 import type { z } from "zod";
 import type { Run } from "./job-run.ts";
-
-/** Errors about the request itself: the next call may succeed. After any other error, none would. */
-const ABOUT_THE_CALL: ReadonlySet<LlmErrorCode> = new Set([
-  "refused",
-  "empty_answer",
-  "max_tokens",
-  "structured_output",
-  "prompt_too_long",
-  "invalid_request",
-  "timeout",
-]);
+import { REQUEST_ERRORS } from "./request-errors.ts";
 
 /** One call may be slow; after this many timeouts the service counts as unavailable, because each takes minutes. */
 const TIMEOUTS = 3;
@@ -58,8 +48,9 @@ export class ModelCalls {
       signal.throwIfAborted();
       if (!(error instanceof LlmError)) throw error;
       if (this.stopped) return { error: this.stopped };
-      if (error.code === "timeout") this.#timeouts += 1;
-      if (!ABOUT_THE_CALL.has(error.code) || this.#timeouts >= TIMEOUTS) {
+      const isTimeout = error.code === "timeout";
+      if (isTimeout) this.#timeouts += 1;
+      if (isTimeout ? this.#timeouts >= TIMEOUTS : !REQUEST_ERRORS.has(error.code)) {
         this.stopped = error;
         // Queued calls would fail one by one.
         this.#stop.abort();

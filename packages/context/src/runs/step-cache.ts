@@ -1,6 +1,6 @@
 import type { Records } from "@tandem/storage";
 import type { z } from "zod";
-import { hashOf } from "../canonical-json.ts";
+import { hashOf } from "../hash-of.ts";
 
 export const STEP_KIND = "step";
 

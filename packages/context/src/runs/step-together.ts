@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { canonicalJson } from "../canonical-json.ts";
+import { canonicalJson } from "@tandem/protocol";
 import type { Run } from "./job-run.ts";
 
 interface Steps<T, S extends z.ZodType> {

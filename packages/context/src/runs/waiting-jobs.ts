@@ -1,6 +1,6 @@
 import { newId, RequestError } from "@tandem/protocol";
 import type { HeldJob, JobRow, JobStore } from "@tandem/storage";
-import { canonicalJson } from "../canonical-json.ts";
+import { canonicalJson } from "@tandem/protocol";
 
 export interface WantedJob {
   /** Id of the context. */

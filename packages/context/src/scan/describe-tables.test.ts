@@ -1,17 +1,13 @@
 import { always, object, planLimit, refusal, type ScriptEntry, serverError, when } from "@tandem/rehearsal";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { describeTables } from "./describe-tables.ts";
 import { type ScannedTable, tableKey } from "../privacy/scanned-table.ts";
 import { askedTables, describeAll } from "./testing/scan-answers.ts";
 import { makeScanned, makeTable } from "./testing/make-table.ts";
 import { MemoryRun } from "./testing/memory-run.ts";
-import { RehearsedBackend } from "./testing/rehearsed-backend.ts";
+import { sharedBackend } from "./testing/shared-backend.ts";
 
-let backend: RehearsedBackend;
-beforeAll(async () => {
-  backend = await RehearsedBackend.open("anthropic");
-});
-afterAll(() => backend[Symbol.asyncDispose]());
+const backend = await sharedBackend();
 
 const tablesNamed = (...names: string[]): ScannedTable[] =>
   names.map((name) => makeScanned(makeTable(name, ["id", "name", "price"])));

@@ -1,19 +1,16 @@
 import type { Connection } from "@tandem/connectors";
 import { always, refusal, when } from "@tandem/rehearsal";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { sharedStore } from "../testing/shared-store.ts";
 import { CatalogueReader } from "../catalogue/catalogue-reader.ts";
-import { RehearsedBackend } from "./testing/rehearsed-backend.ts";
+import type { RehearsedBackend } from "./testing/rehearsed-backend.ts";
 import { describeAll, isAboutJoins, nameJoins } from "./testing/scan-answers.ts";
 import { ScanStage } from "./testing/scan-stage.ts";
 import { SHOP_SQL } from "./testing/shop-sql.ts";
 import { withMethods } from "./testing/with-methods.ts";
+import { sharedBackend } from "./testing/shared-backend.ts";
 
-let backend: RehearsedBackend;
-beforeAll(async () => {
-  backend = await RehearsedBackend.open("anthropic");
-});
-afterAll(() => backend[Symbol.asyncDispose]());
+const backend = await sharedBackend();
 const store = sharedStore();
 const openStage = (model?: RehearsedBackend) => ScanStage.open(SHOP_SQL, model, undefined, store());
 

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { RehearsedBackend } from "./testing/rehearsed-backend.ts";
+import { describe, expect, test } from "vitest";
 import { describeAll, nameJoins } from "./testing/scan-answers.ts";
 import { ScanStage } from "./testing/scan-stage.ts";
+import { sharedBackend } from "./testing/shared-backend.ts";
 
-let backend: RehearsedBackend;
-beforeAll(async () => {
-  backend = await RehearsedBackend.open("anthropic");
-});
-afterAll(() => backend[Symbol.asyncDispose]());
+const backend = await sharedBackend();
 
 describe("values that may not be stored", () => {
   const SECRETS = `

@@ -6,16 +6,13 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sharedStore } from "../testing/shared-store.ts";
 import { askedTables, describeAll, isAboutDescriptions, isAboutJoins, nameJoins } from "./testing/scan-answers.ts";
-import { RehearsedBackend } from "./testing/rehearsed-backend.ts";
+import type { RehearsedBackend } from "./testing/rehearsed-backend.ts";
 import { type ScanOutcome, ScanStage } from "./testing/scan-stage.ts";
 import { SHOP_SQL } from "./testing/shop-sql.ts";
 import { withMethods } from "./testing/with-methods.ts";
+import { sharedBackend } from "./testing/shared-backend.ts";
 
-let backend: RehearsedBackend;
-beforeAll(async () => {
-  backend = await RehearsedBackend.open("anthropic");
-});
-afterAll(() => backend[Symbol.asyncDispose]());
+const backend = await sharedBackend();
 const store = sharedStore();
 const openStage = (sql: string, model?: RehearsedBackend, accept?: object) =>
   ScanStage.open(sql, model, accept, store());

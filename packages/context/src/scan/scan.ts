@@ -51,7 +51,7 @@ export async function scan(run: Run, input: ScanInput): Promise<ScanResult> {
   return { ...result, brokenMetrics: await newlyBroken(context, connectionName, usable) };
 }
 
-/** What is found in the tables themselves. The values of all rows that were read are not kept beyond it. */
+/** Facts found in the tables' data. The rows that were read are discarded afterwards. */
 async function examine(
   run: Run,
   input: ScanInput,
@@ -110,7 +110,7 @@ async function readStructure(
   for (const item of skipped) run.skip(stage, tableLabel(item), new TandemError("not_supported", item.reason));
   if (tables.length === 0 && known > 0) {
     throw new TandemError("nothing_there", `${connectionName} shows no tables, though the catalogue has ${known}.`, {
-      fix: "Check the role's rights and the connection's schemas; the catalogue is left as it is.",
+      fix: "Check the role's rights and the connection's schemas; the catalogue is unchanged.",
     });
   }
   const views = tables.filter(({ type }) => type === "view").length;

@@ -1,18 +1,14 @@
 import type { Relationship } from "@tandem/relationships";
 import { always, planLimit, refusal, type ScriptEntry, when } from "@tandem/rehearsal";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { ScannedTable } from "../privacy/scanned-table.ts";
 import { suggestJoins } from "./suggest-joins.ts";
 import { askedTables, nameJoins } from "./testing/scan-answers.ts";
 import { makeScanned, makeTable } from "./testing/make-table.ts";
 import { MemoryRun } from "./testing/memory-run.ts";
-import { RehearsedBackend } from "./testing/rehearsed-backend.ts";
+import { sharedBackend } from "./testing/shared-backend.ts";
 
-let backend: RehearsedBackend;
-beforeAll(async () => {
-  backend = await RehearsedBackend.open("anthropic");
-});
-afterAll(() => backend[Symbol.asyncDispose]());
+const backend = await sharedBackend();
 
 const people = makeScanned(makeTable("people", ["id"], { primaryKey: ["id"] }));
 const tablesOf = (count: number): ScannedTable[] => [

@@ -9,13 +9,13 @@ const PAGE = 500;
 /** Answers of models that have seen values of a database. */
 const STEPS_OF_SCANS = ["description/", "joins/"];
 
-interface Place {
+interface RecordSpace {
   records: Records;
   space: string;
 }
 
 /** Proposals with lines that contain withheld values. With `apply`, these lines are replaced. */
-export async function scrubProposals(place: Place, rule: ScrubRule, apply: boolean): Promise<number> {
+export async function scrubProposals(place: RecordSpace, rule: ScrubRule, apply: boolean): Promise<number> {
   return updateProposals(place, apply, (proposal) => {
     const paths = new Set<string>();
     const changes = proposal.changes.map((change) => {
@@ -28,7 +28,7 @@ export async function scrubProposals(place: Place, rule: ScrubRule, apply: boole
 }
 
 /** Points proposals to the rewritten commits, so that they can still be undone. */
-export async function renameCommits(place: Place, renamed: ReadonlyMap<string, string>): Promise<void> {
+export async function renameCommits(place: RecordSpace, renamed: ReadonlyMap<string, string>): Promise<void> {
   const nameOf = (commit: string) => renamed.get(commit) ?? commit;
   await updateProposals(place, true, (proposal) => {
     const paths = new Set<string>();
@@ -46,7 +46,7 @@ export async function renameCommits(place: Place, renamed: ReadonlyMap<string, s
 }
 
 async function updateProposals(
-  { records, space }: Place,
+  { records, space }: RecordSpace,
   apply: boolean,
   update: (proposal: Proposal) => { proposal: Proposal; paths: ReadonlySet<string> } | undefined,
 ): Promise<number> {
@@ -67,7 +67,11 @@ async function updateProposals(
 }
 
 /** Cached answers about tables; with `isForAll`, every cached answer. They cost requests only where a description is missing. */
-export async function scrubSteps({ records, space }: Place, { isForAll }: ScrubRule, apply: boolean): Promise<number> {
+export async function scrubSteps(
+  { records, space }: RecordSpace,
+  { isForAll }: ScrubRule,
+  apply: boolean,
+): Promise<number> {
   let count = 0;
   for (const prefix of isForAll ? [""] : STEPS_OF_SCANS) {
     for await (const page of recordPages(records, space, STEP_KIND, { prefix })) {

@@ -28,7 +28,7 @@ export function createContextTools(parts: {
   proposals?: Pick<Proposals, "waiting" | "page">;
   metrics?: Metrics;
   work?: ContextWork;
-  /** What happens to statements whose numbers are wrong or can be. */
+  /** How to treat statements whose numbers are wrong or can be. */
   unsoundSql?: "warn" | "refuse";
 }): ContextTool[] {
   const { folder, user, search, catalogue, connections, proposals, metrics, work, unsoundSql = "warn" } = parts;

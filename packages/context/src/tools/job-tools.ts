@@ -35,7 +35,7 @@ const memoryTool = (remember: NonNullable<ContextWork["remember"]>): ContextTool
       scope: z
         .enum(["user", "project", "agent"])
         .default("project")
-        .describe("For whom it holds: the user, everybody in the project, or this session's agent."),
+        .describe("For whom it holds: the user, every member of the project, or this session's agent."),
     }),
     output: started,
     readOnly: false,

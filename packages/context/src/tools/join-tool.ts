@@ -198,7 +198,7 @@ const usesOf = ({ steps }: JoinPath): string[] =>
     return [...referring.columns.map((column) => `${referring.table.name}.${column}`), from.table.name, to.table.name];
   });
 
-/** What distinguishes a way from the others. */
+/** The difference between a path and the others. */
 function viaOf(path: JoinPath, paths: readonly JoinPath[]): string {
   const others = paths.filter((other) => other !== path).map((other) => new Set(usesOf(other)));
   const uses = usesOf(path);
@@ -228,7 +228,7 @@ function noPath(from: TableFile, to: TableFile, pending: readonly PendingJoin[])
     ? `No join of ${name(from)} with itself is known.`
     : `No way is known from ${name(from)} to ${name(to)}.`;
   return new RequestError("not_found", [what, ...pending.map(reviewNote)].join(" "), {
-    fix: isSame ? "Look at it with table_describe." : "Look at both with table_describe.",
+    fix: isSame ? "Read it with table_describe." : "Look at both with table_describe.",
   });
 }
 

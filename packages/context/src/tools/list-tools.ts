@@ -51,7 +51,7 @@ const overviewTool = ({ folder, catalogue, dialects, metrics }: ListParts): Cont
     name: "context_overview",
     title: "Overview of the context",
     description:
-      "What is known here at a glance: connections with their number of tables, the tables that most others join to, the metrics, the wiki pages with their summaries, and the number of memories. Use it once at the start; for a question, begin with `context_search`.",
+      "An overview of the context: connections with their number of tables, the tables that most others join to, the metrics, the wiki pages with their summaries, and the number of memories. Use it once at the start; for a question, begin with `context_search`.",
     input: z.object({}),
     output: z.object({
       connections: z.array(connection),

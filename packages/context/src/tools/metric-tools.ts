@@ -23,7 +23,7 @@ const queryField = z.object({
 });
 
 const foundMetric = metricSummary.extend({
-  fields: z.array(queryField).optional().describe("What `metric_query` can group and filter it by."),
+  fields: z.array(queryField).optional().describe("The fields by which `metric_query` can group and filter it."),
 });
 
 const searchTool = (metrics: Metrics, search: SearchView): ContextTool =>

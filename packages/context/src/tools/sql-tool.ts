@@ -26,7 +26,7 @@ export interface SqlToolParts {
   catalogue: CatalogueReader;
   /** To tell deviations from metrics. */
   metrics?: Pick<Metrics, "modelOf"> | undefined;
-  /** What happens to statements whose numbers are wrong or can be. */
+  /** How to treat statements whose numbers are wrong or can be. */
   onUnsound: "warn" | "refuse";
 }
 

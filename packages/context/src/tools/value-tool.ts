@@ -1,29 +1,8 @@
 import { z } from "zod";
-import { findValues, type FoundValue, type FoundValues } from "../values/find-values.ts";
-import { MATCHES } from "../values/match-value.ts";
+import { findValues, foundValues, type FoundValues } from "../values/find-values.ts";
+import type { Match } from "../values/match-value.ts";
 import type { CatalogueReader } from "../catalogue/catalogue-reader.ts";
 import { type ContextTool, defineContextTool } from "../context-tool.ts";
-
-const found = z.object({
-  value: z.string(),
-  connection: z.string(),
-  table: z.string(),
-  column: z.string(),
-  /** The database's spelling. */
-  stored: z.string(),
-  match: z
-    .enum(MATCHES)
-    .describe(
-      "exact; spelling: but for case, accents and punctuation; similar: a few letters differ; part: a longer value.",
-    ),
-});
-
-export const foundValues = z.object({
-  found: z.array(found),
-  missing: z.array(z.string()),
-  leftOut: z.int().describe("Matches beyond the limit per value."),
-  incompleteColumns: z.int().describe("Columns with more values than the catalogue keeps."),
-});
 
 export const valueTool = (catalogue: CatalogueReader): ContextTool =>
   defineContextTool({
@@ -35,12 +14,12 @@ export const valueTool = (catalogue: CatalogueReader): ContextTool =>
     output: foundValues,
     readOnly: true,
     run: async ({ values, connection }) => {
-      const result = await findValues(catalogue, values, connection);
-      return { markdown: describe(result), structured: { ...result } };
+      const structured = await findValues(catalogue, values, connection);
+      return { markdown: describe(structured), structured };
     },
   });
 
-const WORDS: Record<FoundValue["match"], (stored: string) => string> = {
+const WORDS: Record<Match, (stored: string) => string> = {
   exact: () => "exact",
   spelling: (stored) => `spelt ${stored}`,
   similar: (stored) => `approximate: did you mean ${stored}?`,

@@ -1,25 +1,29 @@
+import { z } from "zod";
 import type { CatalogueReader } from "../catalogue/catalogue-reader.ts";
 import { foldValue, type Match, MATCHES, ValueMatcher } from "./match-value.ts";
 
-export interface FoundValue {
-  value: string;
-  connection: string;
-  /** `schema.table`. */
-  table: string;
-  column: string;
-  /** The database's spelling. */
-  stored: string;
-  match: Match;
-}
-
-export interface FoundValues {
-  found: FoundValue[];
-  missing: string[];
-  /** Matches beyond the limit. */
-  leftOut: number;
-  /** Columns with more values than the catalogue keeps. */
-  incompleteColumns: number;
-}
+export const foundValues = z.object({
+  found: z.array(
+    z.object({
+      value: z.string(),
+      connection: z.string(),
+      /** `schema.table`. */
+      table: z.string(),
+      column: z.string(),
+      /** The database's spelling. */
+      stored: z.string(),
+      match: z
+        .enum(MATCHES)
+        .describe(
+          "exact; spelling: but for case, accents and punctuation; similar: a few letters differ; part: a longer value.",
+        ),
+    }),
+  ),
+  missing: z.array(z.string()),
+  leftOut: z.int().describe("Matches beyond the limit per value."),
+  incompleteColumns: z.int().describe("Columns with more values than the catalogue keeps."),
+});
+export type FoundValues = z.output<typeof foundValues>;
 
 /** Most matches per value: the same value may be in many columns, but few approximate ones help. */
 const MOST = { sure: 50, approximate: 10 };

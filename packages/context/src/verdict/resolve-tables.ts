@@ -2,7 +2,7 @@ import type { Connection, Dialect } from "@tandem/connectors";
 import type { CataloguedTable, NamedTable } from "@tandem/metrics";
 import { RequestError } from "@tandem/protocol";
 import type { CatalogueReader } from "../catalogue/catalogue-reader.ts";
-import { cataloguedTable } from "../catalogue/catalogued-table.ts";
+import { readCataloguedTable } from "../catalogue/read-catalogued-table.ts";
 
 interface ResolveInput {
   catalogue: CatalogueReader;
@@ -33,7 +33,7 @@ export async function resolveTables(
   const found = files.flatMap((file) => (file && !file.gone ? [file] : []));
   const collated = connection.dialect === "sqlite" ? await collatedTables(connection, signal) : [];
   return found.map((file) => {
-    const table = cataloguedTable(file);
+    const table = readCataloguedTable(file);
     const hasCollation = collated.length > 0 && (file.type === "view" || collated.includes(file.table.toLowerCase()));
     if (!hasCollation) return table;
     return { ...table, columns: table.columns.map((column) => ({ ...column, hasCollation })) };

@@ -8,7 +8,7 @@ import {
   type FunctionName,
   FUNCTIONS,
 } from "./expression.ts";
-import { type Token, tokens } from "./tokens.ts";
+import { type Token, tokenize } from "./tokenize.ts";
 
 const KEYWORDS = new Set("and or not in between like is null true false case when then else end".split(" "));
 /** Nesting beyond this is refused: a definition never needs it, and databases limit the depth of expressions. */
@@ -27,7 +27,7 @@ class Parser {
 
   constructor(text: string) {
     this.#text = text;
-    this.#tokens = tokens(text);
+    this.#tokens = tokenize(text);
   }
 
   whole(): Expression {

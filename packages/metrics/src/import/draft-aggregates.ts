@@ -4,7 +4,7 @@ import { MetricError } from "../metric-error.ts";
 import type { MeasureEntry } from "../model/metrics-file.ts";
 import type { Aggregate } from "../sql/sql.ts";
 import { kindOf } from "../verdict/tree/sql-node.ts";
-import { type DraftEntity, type DraftMetric, type MetricSink, reference } from "./draft.ts";
+import { type DraftEntity, type DraftMetric, type MetricSink, reference } from "./draft-file.ts";
 import { measureEntry } from "./draft-definitions.ts";
 import { EntityScope, isNameOf } from "./entity-scope.ts";
 import type { ImportedFormula, ImportedMetric } from "./imported-project.ts";
@@ -118,7 +118,7 @@ function readAggregate(metrics: MetricSink, node: unknown, formula: Formula): Fo
   const segments = formula.segments.map((segment) => {
     const name = segment.toLowerCase();
     if (name in entity.file.segments) return name;
-    throw untranslatable(`Its segment ${segment} was left out.`);
+    throw untranslatable(`Its segment ${segment} was skipped.`);
   });
   const filters = formula.filters
     .flatMap((filter) => scope.conditions(filter, undefined))

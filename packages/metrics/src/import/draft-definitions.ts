@@ -4,7 +4,7 @@ import { MetricError } from "../metric-error.ts";
 import { contains, type Granularity, GRANULARITIES } from "../sql/granularity.ts";
 import type { MeasureEntry } from "../model/metrics-file.ts";
 import type { Aggregate } from "../sql/sql.ts";
-import { definedName, type Draft, type DraftEntity } from "./draft.ts";
+import { definedName, type Draft, type DraftEntity } from "./draft-file.ts";
 import { conjuncts, EntityScope } from "./entity-scope.ts";
 import type { ImportedDimension, ImportedMeasure } from "./imported-project.ts";
 import { asCondition, isNumber, plain, type Term, type TermType } from "./sql-term.ts";

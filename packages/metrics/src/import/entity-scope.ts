@@ -1,13 +1,13 @@
 import type { Expression } from "../expression/expression.ts";
 import { contains } from "../sql/granularity.ts";
-import type { Draft, DraftEntity, DraftLink } from "./draft.ts";
+import type { Draft, DraftEntity, DraftLink } from "./draft-file.ts";
 import type { ImportedFilter } from "./imported-project.ts";
 import { type JinjaReference, readJinjaFilter } from "./jinja-filter.ts";
 import { columnOf } from "./place-entities.ts";
 import { asCondition, columnType, type Term, untranslatable, withPath } from "./sql-term.ts";
 import { type SqlScope, translateSql } from "./translate-sql.ts";
 
-/** What SQL of an entity's rows can name. */
+/** Names that SQL over an entity's rows can use. */
 export class EntityScope {
   readonly entity: DraftEntity;
   readonly #draft: Draft;

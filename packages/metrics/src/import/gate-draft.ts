@@ -3,7 +3,7 @@ import { MetricError } from "../metric-error.ts";
 import { buildModel } from "../build/build-model.ts";
 import type { MetricsFile } from "../model/metrics-file.ts";
 import type { BrokenDefinition, Model } from "../model/model.ts";
-import { type Draft, type DraftEntity, type Section, SECTIONS } from "./draft.ts";
+import { type Draft, type DraftEntity, type Section, SECTIONS } from "./draft-file.ts";
 
 /** The files as they would be with the drafts. */
 export type MergeAll = () => MetricsFile[];
@@ -55,7 +55,7 @@ function removeBroken(draft: Draft, broken: BrokenDefinition, mergeAll: MergeAll
       draft.leaveOut(
         entity.sources.get(`metrics.${metric}`) ?? entity.source,
         `metric ${metric}`,
-        `Its entity ${broken.entity} was left out.`,
+        `Its entity ${broken.entity} was skipped.`,
       );
     }
     return;

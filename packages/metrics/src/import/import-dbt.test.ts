@@ -121,7 +121,7 @@ test("parts without a counterpart are listed, with file and line", () => {
   expect(imported.unmapped.map(({ path, line, item, reason }) => `${path}:${line} ${item}: ${reason}`)).toEqual([
     "models/semantic/lines.yml:11 measure p90: Of percentiles, only the exact continuous median has a counterpart.",
     "models/metrics.yml:63 metric visit_to_buy: A conversion metric has no counterpart.",
-    "models/metrics.yml:70 metric high_price: Its measure p90 does not exist or was left out.",
+    "models/metrics.yml:70 metric high_price: Its measure p90 does not exist or was skipped.",
     "models/metrics.yml:66 metric big_spenders: A filter by the value of a metric has no counterpart in definitions.",
   ]);
   expect(imported.asked).toEqual([]);

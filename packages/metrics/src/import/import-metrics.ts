@@ -1,8 +1,8 @@
 import { parse } from "yaml";
 import { type MetricsFile, metricsFile } from "../model/metrics-file.ts";
-import { type Catalogue, Draft, type DraftEntity, type Section } from "./draft.ts";
+import { type Catalogue, Draft, type DraftEntity, type Section } from "./draft-file.ts";
 import { draftDefinitions } from "./draft-definitions.ts";
-import { MetricDrafts } from "./draft-metrics.ts";
+import { MetricDrafts } from "./metric-drafts.ts";
 import { gateDraft, removeDefinition } from "./gate-draft.ts";
 import type {
   ImportedProject,

@@ -1,6 +1,6 @@
 import { isMap, isScalar, LineCounter, type Pair, parseDocument, stringify, type YAMLMap } from "yaml";
 import { metricsFile } from "../model/metrics-file.ts";
-import { type DraftEntity, type DraftFile, type Section, SECTIONS } from "./draft.ts";
+import { type DraftEntity, type DraftFile, type Section, SECTIONS } from "./draft-file.ts";
 import type { ImportFormat } from "./imported-project.ts";
 
 /** A file of the context. */

@@ -1,7 +1,7 @@
 import { MetricError } from "../metric-error.ts";
 import { type CataloguedJoin, type CataloguedTable, isUnique, tableText } from "../model/catalogued-table.ts";
 import type { MetricsFile } from "../model/metrics-file.ts";
-import { definedName, type Draft, type DraftEntity } from "./draft.ts";
+import { definedName, type Draft, type DraftEntity } from "./draft-file.ts";
 import type { ImportedEntity, ImportedLink } from "./imported-project.ts";
 
 export interface Placement {

@@ -1,7 +1,7 @@
 import { referencesOf } from "../expression/expression.ts";
 import { parseExpression } from "../expression/parse-expression.ts";
 import type { MetricEntry, MetricsFile } from "../model/metrics-file.ts";
-import type { Draft, DraftEntity, Section } from "./draft.ts";
+import type { Draft, DraftEntity, Section } from "./draft-file.ts";
 import type { MergedFile } from "./merge-file.ts";
 
 interface Part {

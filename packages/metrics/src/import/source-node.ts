@@ -2,7 +2,7 @@ import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from "yam
 import { MetricError } from "../metric-error.ts";
 import type { Located, SourceText } from "./imported-project.ts";
 
-interface Place {
+interface SourceFile {
   readonly path: string;
   readonly lines: LineCounter;
 }
@@ -12,9 +12,9 @@ export class SourceNode implements Located {
   readonly path: string;
   readonly line: number;
   readonly #node: unknown;
-  readonly #place: Place;
+  readonly #place: SourceFile;
 
-  constructor(node: unknown, place: Place, line: number) {
+  constructor(node: unknown, place: SourceFile, line: number) {
     this.#node = node;
     this.#place = place;
     this.path = place.path;
@@ -104,7 +104,7 @@ export class SourceNode implements Located {
 const hasRange = (node: unknown): node is { range: readonly number[] } =>
   typeof node === "object" && node !== null && "range" in node && Array.isArray(node.range);
 
-const lineOf = (node: unknown, { lines }: Place, otherwise: number): number =>
+const lineOf = (node: unknown, { lines }: SourceFile, otherwise: number): number =>
   hasRange(node) ? lines.linePos(node.range[0]!).line : otherwise;
 
 /** Parses a file. A reason as text if it is not YAML or JSON. */

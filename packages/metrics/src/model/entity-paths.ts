@@ -6,7 +6,7 @@ const MAX_STEPS = 6;
 const DETOUR = 2;
 const MAX_WAYS = 100;
 
-/** What a search for ways needs of a model. */
+/** The parts of a model that a search for paths needs. */
 export type JoinedEntities = ReadonlyMap<string, Pick<Entity, "roles" | "reverse">>;
 
 /** Whether a path must never meet more than one row, or may meet many (only a filter may). */

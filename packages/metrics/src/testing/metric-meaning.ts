@@ -4,7 +4,7 @@ import { conjuncts } from "../import/entity-scope.ts";
 import { followPath } from "../model/entity-paths.ts";
 import type { Metric, Model } from "../model/model.ts";
 
-/** What a metric computes, without the names of measures and of metrics in between. */
+/** The computation of a metric, with intermediate measures and metrics inlined. */
 export function metricMeaning(
   model: Model,
   name: string,

@@ -22,7 +22,7 @@ export interface PreparedSql {
   readonly named: readonly NamedTable[];
   /** The verdict, without running it. `tables` are those of the named ones that are known. */
   judge(tables: readonly CataloguedTable[], model?: Model): Verdict;
-  /** What to ask instead of a statement that counts rows twice, if it is known. A rewritten statement is always proven. */
+  /** A replacement for a statement that counts rows twice, if known. It is always proven. */
   repair(tables: readonly CataloguedTable[], model?: Model): Promise<Pick<StatementVerdict, "instead" | "rewrite">>;
 }
 

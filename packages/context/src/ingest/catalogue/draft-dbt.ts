@@ -10,7 +10,7 @@ import type { ContextFolder } from "../../folder/context-folder.ts";
 import type { Draft, Support } from "../../draft.ts";
 import type { Chunk, DocumentRecord } from "../evidence/document-record.ts";
 import { readChunks } from "../evidence/read-evidence.ts";
-import { checkTable } from "../gates/check-joins.ts";
+import { checkTable } from "../gates/check-table.ts";
 import type { ContextStore } from "../../sources/context-store.ts";
 import { asEvidence } from "../workbench/evidence-store.ts";
 import type { Catalogue } from "../workbench/ingest-line.ts";

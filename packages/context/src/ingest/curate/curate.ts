@@ -6,7 +6,7 @@ import { asLoopTool } from "../workbench/as-loop-tool.ts";
 import { evidenceTools } from "../workbench/evidence-tools.ts";
 import type { IngestLine } from "../workbench/ingest-line.ts";
 import { type Conflict, pageChange, type Pages } from "../workbench/pages.ts";
-import { type SkillName, SKILLS, skillTool } from "../workbench/skills.ts";
+import { type SkillName, SKILLS, skillTool } from "../workbench/skill-tool.ts";
 import { wikiReadTools, wikiWriteTools } from "../workbench/wiki-tools.ts";
 import { Workbench } from "../workbench/workbench.ts";
 import { CURATE_PROMPT, CURATE_SYSTEM, curatePrompt, type PassBudget } from "./curate-prompt.ts";
@@ -19,7 +19,7 @@ const CURATOR_SKILLS: readonly SkillName[] = (Object.keys(SKILLS) as SkillName[]
 );
 
 /** Note of candidates that a run's budget did not reach; the next run starts with them. */
-export const LEFT_OVER = "The run's budget ended before it was looked at.";
+export const LEFT_OVER = "The run's budget was used up before it was reviewed.";
 
 const passResult = z.strictObject({
   outcome: z.enum(["done", "budget"]),
@@ -28,7 +28,7 @@ const passResult = z.strictObject({
 });
 type PassResult = z.output<typeof passResult>;
 
-export interface Verdict {
+export interface CandidateDecision {
   candidate: Candidate;
   state: CandidateState;
   note: string | null;
@@ -36,7 +36,7 @@ export interface Verdict {
 
 export interface Curated {
   /** To store once the decisions are safe. Other candidates stay undecided. */
-  verdicts: Verdict[];
+  verdicts: CandidateDecision[];
   conflicts: Conflict[];
   passes: number;
   failed: TandemError[];

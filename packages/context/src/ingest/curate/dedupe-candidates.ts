@@ -1,6 +1,6 @@
 import { LlmError } from "@tandem/protocol";
 import { z } from "zod";
-import { hashOf } from "../../canonical-json.ts";
+import { hashOf } from "../../hash-of.ts";
 import type { Run } from "../../runs/job-run.ts";
 import type { Embedder } from "@tandem/runtime";
 import { type Candidate, worthOf } from "../extract/candidate.ts";

@@ -11,7 +11,7 @@ const score = z.int().min(0).max(3);
 /** Value of a candidate: 0 is little, 3 is much. */
 export const scores = z.strictObject({
   durability: score.describe("Will it still be true in a year?"),
-  authority: score.describe("Does whoever wrote it decide about it?"),
+  authority: score.describe("Does its author decide about it?"),
   reuse: score.describe("Will others need it again and again?"),
   novelty: score.describe("Would an expert of the trade not know it anyway?"),
   risk: score.describe("How much harm is done if it is wrong or not meant to be known?"),

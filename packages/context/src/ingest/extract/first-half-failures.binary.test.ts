@@ -1,20 +1,16 @@
 import { always, type ModelRequest, planLimit, refusal, unauthorized, when } from "@tandem/rehearsal";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { MemoryRun } from "../../scan/testing/memory-run.ts";
 import { sharedStore } from "../../testing/shared-store.ts";
-import { RehearsedBackend } from "../../scan/testing/rehearsed-backend.ts";
 import { makeFiles } from "../../sources/testing/make-files.ts";
 import { openTestContext } from "../../sources/testing/open-test-context.ts";
 import { deleteProvenance } from "../../sources/provenance.ts";
 import { listCandidates, markCandidate } from "./candidates.ts";
 import { askedPassages, giveCandidates, giveLanes, isExtraction, isTriage } from "./testing/extract-answers.ts";
 import { ingestFirstHalf } from "./testing/first-half.ts";
+import { sharedBackend } from "../../scan/testing/shared-backend.ts";
 
-let backend: RehearsedBackend;
-beforeAll(async () => {
-  backend = await RehearsedBackend.open("anthropic");
-});
-afterAll(() => backend[Symbol.asyncDispose]());
+const backend = await sharedBackend();
 
 const shared = sharedStore();
 

@@ -42,7 +42,7 @@ export async function passGates(
         `${prefix}${path}`,
         new TandemError(
           "gate_failed",
-          `${path} did not pass its checks and was left out: ${describeProblem(problems[0]!)}`,
+          `${path} did not pass its checks and was skipped: ${describeProblem(problems[0]!)}`,
         ),
       );
       takeBack(pages, path);

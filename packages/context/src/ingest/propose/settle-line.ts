@@ -1,7 +1,7 @@
 import type { RecordChange } from "@tandem/storage";
 import { parsePage, pageKeyOf } from "../../wiki/page-file.ts";
 import type { TableDraft } from "../catalogue/draft-dbt.ts";
-import type { Verdict } from "../curate/curate.ts";
+import type { CandidateDecision } from "../curate/curate.ts";
 import { documentOf } from "../../sources/citation.ts";
 import { forgetDocument } from "../evidence/keep-evidence.ts";
 import { listCandidates, markCandidate } from "../extract/candidates.ts";
@@ -19,7 +19,7 @@ export interface Settled {
   renamed: readonly { item: StagedItem; before: Provenance }[];
   /** Deleted documents that nothing rests on any more, or that were decided about. */
   deleted: readonly Provenance[];
-  verdicts: readonly Verdict[];
+  verdicts: readonly CandidateDecision[];
   changed: Pages;
   tables: readonly TableDraft[];
 }

@@ -79,7 +79,7 @@ export const reconcileTools = ({ pages, bench, evidenceStore, evictions, ruling 
         ({ artifact, citations, whole }) =>
           `- ${artifact}: ${whole ? "rests on nothing else" : "rests on other passages as well"}; gone: ${citations.join(", ")}`,
       );
-      return { markdown: lines.join("\n") || "Nothing rests on what is gone." };
+      return { markdown: lines.join("\n") || "No text rests on removed sources." };
     },
   }),
   defineTool({
@@ -88,7 +88,7 @@ export const reconcileTools = ({ pages, bench, evidenceStore, evictions, ruling 
       "Flags statements that cannot both be true, so that a person decides. Each side cites the passages that say so. Leave both on the page.",
     schema: z.object({
       about: z.string().min(1).max(300).describe("page:KEY or table:CONNECTION/SCHEMA.TABLE"),
-      question: z.string().min(1).max(500).describe("What a person has to decide, in one sentence."),
+      question: z.string().min(1).max(500).describe("The decision that a person has to make, in one sentence."),
       sides: z
         .array(
           z.object({

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { TandemError } from "@tandem/protocol";
-import { hashOf } from "../../canonical-json.ts";
+import { hashOf } from "../../hash-of.ts";
 import type { Decision } from "../../proposals/proposal.ts";
 import type { Candidate } from "../extract/candidate.ts";
 import { AgentFailed } from "../workbench/agent-loops.ts";
@@ -9,7 +9,7 @@ import { asEvidence } from "../workbench/evidence-store.ts";
 import { evidenceTools } from "../workbench/evidence-tools.ts";
 import type { IngestLine } from "../workbench/ingest-line.ts";
 import { type Conflict, pageChange, type Pages } from "../workbench/pages.ts";
-import { skillTool } from "../workbench/skills.ts";
+import { skillTool } from "../workbench/skill-tool.ts";
 import { wikiReadTools, wikiWriteTools } from "../workbench/wiki-tools.ts";
 import { Workbench } from "../workbench/workbench.ts";
 import { RECONCILE_PROMPT, RECONCILE_SYSTEM, reconcilePrompt } from "./reconcile-prompt.ts";
@@ -90,7 +90,7 @@ export async function reconcile(
       about: artifact,
       answer: null,
       question: `${artifact} rests on what its sources do not say any more. ${why} Should it stay?`,
-      sides: [{ claim: "What it rested on", evidence: (await line.evidenceStore.read(citations)).map(asEvidence) }],
+      sides: [{ claim: "Its former evidence", evidence: (await line.evidenceStore.read(citations)).map(asEvidence) }],
     });
   }
   counts.contradictions = result.contradictions.length;

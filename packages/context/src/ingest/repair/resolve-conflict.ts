@@ -38,7 +38,7 @@ export async function resolveConflict(
             const missing = [...new Set(lost)].map((citation) => ({
               type: "unknown_citation" as const,
               line: undefined,
-              message: `What rests on ${citation} was lost.`,
+              message: `The text that rests on ${citation} was lost.`,
             }));
             return [...missing, ...(await checkText(pages, path, candidate, knowledge))];
           },
@@ -51,7 +51,7 @@ export async function resolveConflict(
     id: "",
     kind: "conflict",
     about: aboutOf(path),
-    question: `${pages.by(path).join(" and ") || "Another change"} and ${by} have changed the same lines of ${path}. Which of them is right? The first stands in this proposal.`,
+    question: `${pages.by(path).join(" and ") || "Another change"} and ${by} have changed the same lines of ${path}. Which of them is right? This proposal has the first one.`,
     sides: await Promise.all(
       [current, wanted].map(async (side) => ({
         claim: side === null ? "The page is removed." : side.slice(0, SHOWN).toWellFormed(),

@@ -6,7 +6,7 @@ type Turn = (request: ModelRequest) => Reply;
 export const isUnit = ({ system }: ModelRequest): boolean => system.includes("You read documents closely");
 export const isCurator = ({ system }: ModelRequest): boolean => system.includes("You are the curator");
 export const isReconciler = ({ system }: ModelRequest): boolean => system.includes("Several agents have changed");
-export const isRepair = ({ system }: ModelRequest): boolean => system.includes("You mend one file");
+export const isRepair = ({ system }: ModelRequest): boolean => system.includes("You fix one file");
 
 /** The first message of the conversation. */
 export const taskOf = ({ messages }: ModelRequest): string =>

@@ -12,7 +12,7 @@ import {
   TRIAGE_SYSTEM,
   triageAnswer,
   triagePrompt,
-  type Verdict,
+  type PageLane,
   verdict,
 } from "./triage-prompt.ts";
 
@@ -45,7 +45,7 @@ export interface Triage {
 export async function triagePages(run: Run, documents: readonly DocumentRecord[]): Promise<Triage> {
   run.emit({ type: "stage_started", stage: STAGE, total: documents.length });
   const calls = new ModelCalls(run, "triage");
-  const verdicts = new Map<DocumentRecord, Verdict>();
+  const verdicts = new Map<DocumentRecord, PageLane>();
   const failures = new Map<DocumentRecord, LlmError>();
   const settle = (document: DocumentRecord) =>
     run.emit({
@@ -56,7 +56,7 @@ export async function triagePages(run: Run, documents: readonly DocumentRecord[]
       item: `${document.source}/${document.path}`,
     });
 
-  const ask = async (pages: readonly DocumentRecord[], keep: (page: DocumentRecord, value: Verdict) => void) => {
+  const ask = async (pages: readonly DocumentRecord[], keep: (page: DocumentRecord, value: PageLane) => void) => {
     const schema = triageAnswer(pages.length);
     const reply = await calls.object({ system: TRIAGE_SYSTEM, prompt: triagePrompt(pages), schema });
     if ("answer" in reply) {
@@ -97,7 +97,7 @@ export async function triagePages(run: Run, documents: readonly DocumentRecord[]
 function finish(
   run: Run,
   documents: readonly DocumentRecord[],
-  verdicts: ReadonlyMap<DocumentRecord, Verdict>,
+  verdicts: ReadonlyMap<DocumentRecord, PageLane>,
   failures: ReadonlyMap<DocumentRecord, LlmError>,
   stoppedBy: LlmError | undefined,
 ): Triage {
@@ -117,7 +117,7 @@ function finish(
   return { pages, failed, ...(stoppedBy && left > 0 && { stopped: { error: stoppedBy, pages: left } }) };
 }
 
-const laneOf = ({ lane, reason }: Verdict, { characters }: DocumentRecord): { lane: Lane; reason: string } =>
+const laneOf = ({ lane, reason }: PageLane, { characters }: DocumentRecord): { lane: Lane; reason: string } =>
   lane === "light" && characters > LIGHT_LENGTH
     ? { lane: "full", reason: `${reason} (too long for a quick look)` }
     : { lane, reason };

@@ -21,7 +21,7 @@ ${QUOTATIONS}`;
 
 /** A page's lane, and the reason. */
 export const verdict = z.strictObject({ lane: z.enum(LANES), reason: z.string(), suspicious: z.string().nullable() });
-export type Verdict = z.output<typeof verdict>;
+export type PageLane = z.output<typeof verdict>;
 
 const MAX_REASON = 300;
 
@@ -58,7 +58,10 @@ export function triageAnswer(count: number) {
           id: z.string().describe("As given, such as p1."),
           lane: z.enum(LANES),
           reason: z.string().describe("Why, in a few words."),
-          suspicious: z.string().nullable().describe("What in it tries to instruct a model; null if nothing."),
+          suspicious: z
+            .string()
+            .nullable()
+            .describe("Text in it that tries to instruct a model; null if there is none."),
         }),
       ),
     })
@@ -79,6 +82,6 @@ export function triageAnswer(count: number) {
           { lane, reason: short(reason), suspicious: suspicious && short(suspicious) },
         ]),
       );
-      return ids.map((id): Verdict => byId.get(id)!);
+      return ids.map((id): PageLane => byId.get(id)!);
     });
 }

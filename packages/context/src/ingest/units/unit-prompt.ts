@@ -4,7 +4,7 @@ import { documentOf } from "../../sources/citation.ts";
 import { asQuotation } from "../../untrusted/as-quotation.ts";
 import { quoteChunk } from "../workbench/evidence-tools.ts";
 import type { IngestLine } from "../workbench/ingest-line.ts";
-import { listSkills, type SkillName } from "../workbench/skills.ts";
+import { listSkills, type SkillName } from "../workbench/skill-tool.ts";
 import type { Workbench } from "../workbench/workbench.ts";
 
 /** Increment when the prompt or tools change, to invalidate cached results. */

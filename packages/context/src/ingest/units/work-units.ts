@@ -14,7 +14,7 @@ import { evidenceTools, sourceTool } from "../workbench/evidence-tools.ts";
 import type { IngestLine } from "../workbench/ingest-line.ts";
 import { type MetricDraft, metricDraft, metricTool } from "../workbench/metric-tool.ts";
 import { pageChange, type PageChange } from "../workbench/pages.ts";
-import { SKILLS, type SkillName, skillTool } from "../workbench/skills.ts";
+import { SKILLS, type SkillName, skillTool } from "../workbench/skill-tool.ts";
 import { Verification, verification } from "../workbench/verification.ts";
 import { wikiReadTools, wikiWriteTools } from "../workbench/wiki-tools.ts";
 import { Workbench } from "../workbench/workbench.ts";

@@ -1,19 +1,8 @@
-import { LlmError, type LlmErrorCode, type Role } from "@tandem/protocol";
+import { LlmError, type Role } from "@tandem/protocol";
 import type { Tool } from "@tandem/runtime";
 import type { Run } from "../../runs/job-run.ts";
 import { FailedCalls, type FailedCall } from "./failed-calls.ts";
-
-/** Errors about the task itself: the next one may succeed. After any other error, none would. */
-const ABOUT_THE_TASK: ReadonlySet<LlmErrorCode> = new Set([
-  "refused",
-  "empty_answer",
-  "max_tokens",
-  "structured_output",
-  "prompt_too_long",
-  "invalid_request",
-  "timeout",
-  "process_died",
-]);
+import { TASK_ERRORS } from "../../runs/request-errors.ts";
 
 export interface Task {
   role: Role;
@@ -72,7 +61,7 @@ export class Agents {
       return { outcome: result.stopReason === "budget" ? "budget" : "done", said, failedCalls: failed.left };
     }
     const error = result.error ?? new LlmError("empty_answer", "The agent ended without a word.");
-    if (!ABOUT_THE_TASK.has(error.code)) this.stopped ??= error;
+    if (!TASK_ERRORS.has(error.code)) this.stopped ??= error;
     throw new AgentFailed(error);
   }
 }

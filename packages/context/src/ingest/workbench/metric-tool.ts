@@ -20,7 +20,7 @@ export type MetricGate = Pick<Metrics, "gate">;
 
 const MAX_TEXT = 40_000;
 
-/** Drafts a change of a metrics file. A definition that the gate refuses is not kept; the agent is told why. */
+/** Drafts a change of a metrics file. The gate rejects invalid definitions and tells the agent the reason. */
 export const metricTool = (parts: {
   gate: MetricGate;
   folder: Pick<ContextFolder, "read">;
@@ -60,7 +60,7 @@ export const metricTool = (parts: {
         const reasons = problems.map(({ name, message, fix }) =>
           [name && `${name}:`, message, fix].filter(Boolean).join(" "),
         );
-        throw new TandemError("gate_failed", `The draft was not kept: ${reasons.join(" ")}`, {
+        throw new TandemError("gate_failed", `The draft was rejected: ${reasons.join(" ")}`, {
           fix: "Correct it, or leave out what the passages and the catalogue do not support.",
         });
       }

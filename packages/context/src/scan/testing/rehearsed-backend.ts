@@ -65,9 +65,11 @@ export class RehearsedBackend implements AsyncDisposable {
       clock: {
         now: () => Date.now() + skipped,
         random: () => 0.5,
-        sleep: async (milliseconds, signal) => {
-          signal.throwIfAborted();
+        after: (milliseconds, callback) => {
+          let isCancelled = false;
           skipped += milliseconds;
+          queueMicrotask(() => isCancelled || callback());
+          return () => void (isCancelled = true);
         },
       },
     });

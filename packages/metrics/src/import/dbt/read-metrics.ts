@@ -274,7 +274,7 @@ export function resolveMetrics(
       }
       case "own": {
         const owner = models.find(({ id }) => id === formula.model);
-        if (!owner) throw new MetricError("unsupported", `Its semantic model ${formula.model ?? ""} was left out.`);
+        if (!owner) throw new MetricError("unsupported", `Its semantic model ${formula.model ?? ""} was skipped.`);
         owner.measures.push(formula.measure);
         const { missing } = formula;
         return { kind: "simple", entity: owner.id, measure: name, filters: [], ...(missing && { missing }) };
@@ -318,7 +318,7 @@ export function resolveMetrics(
       throw new MetricError("unsupported", `Several semantic models have a measure ${measure}.`, "Rename one.");
     }
     if (owners[0]) return owners[0];
-    throw new MetricError("unsupported", `Its measure ${measure} does not exist or was left out.`);
+    throw new MetricError("unsupported", `Its measure ${measure} does not exist or was skipped.`);
   }
 }
 

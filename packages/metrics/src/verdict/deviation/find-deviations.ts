@@ -108,7 +108,7 @@ function candidatesOf(model: Model, { aggregate, table, form }: AggregatedValue)
   });
 }
 
-/** Undefined: it cannot be told. */
+/** Undefined: unknown. */
 function differencesOf(
   { metric, measure, entity }: Candidate,
   { form }: AggregatedValue,

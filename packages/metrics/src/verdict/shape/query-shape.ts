@@ -40,7 +40,7 @@ export interface BaseColumn {
   readonly column: string;
 }
 
-/** What an outer query can know about a table or a subquery. */
+/** Facts about a table or a subquery that an outer query can use. */
 export interface QueryShape {
   readonly outputs: readonly OutputColumn[];
   /** Sets of outputs in which no two rows agree. An empty set: there is at most one row. */

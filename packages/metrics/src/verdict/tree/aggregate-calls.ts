@@ -21,7 +21,7 @@ export function aggregateCalls(node: unknown): AggregateCall[] {
   return callsIn(node, { isWindow: false, extra: [] });
 }
 
-/** What surrounds a call: `WITHIN GROUP (ORDER BY x)` has its value outside of it. */
+/** The clause around a call: `WITHIN GROUP (ORDER BY x)` has its value outside of it. */
 interface Around {
   readonly isWindow: boolean;
   readonly extra: readonly unknown[];

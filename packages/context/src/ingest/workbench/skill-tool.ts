@@ -14,7 +14,7 @@ export const SKILLS = {
   metrics: "Defining a metric: when, the format of the file, and its expressions. Load it before metric_draft.",
   dbt: "Reading documents of a dbt project: models, tests, exposures, what they prove and what they do not.",
   "sql-history": "Reading SQL files and query history: what queries show about tables, joins and filters.",
-  "handling-conflicts": "What to do when two documents, or a document and a page, say different things.",
+  "handling-conflicts": "How to resolve contradictions between two documents, or between a document and a page.",
 } as const;
 export type SkillName = keyof typeof SKILLS;
 

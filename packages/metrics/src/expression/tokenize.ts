@@ -14,7 +14,7 @@ const QUOTED = /"((?:[^"]|"")+)"/y;
 const SYMBOL = /<=|>=|<>|!=|[-+*/=<>(),.]/y;
 
 /** Splits an expression into tokens; the last one is the end. */
-export function tokens(text: string): Token[] {
+export function tokenize(text: string): Token[] {
   const found: Token[] = [];
   let at = 0;
   const take = (pattern: RegExp): RegExpExecArray | undefined => {

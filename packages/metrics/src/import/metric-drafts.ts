@@ -3,7 +3,14 @@ import { parseExpression } from "../expression/parse-expression.ts";
 import { writeExpression } from "../expression/write-expression.ts";
 import { MetricError } from "../metric-error.ts";
 import type { MeasureEntry, MetricEntry } from "../model/metrics-file.ts";
-import { definedName, type Draft, type DraftEntity, type DraftMetric, type MetricSink, reference } from "./draft.ts";
+import {
+  definedName,
+  type Draft,
+  type DraftEntity,
+  type DraftMetric,
+  type MetricSink,
+  reference,
+} from "./draft-file.ts";
 import { draftAggregates } from "./draft-aggregates.ts";
 import { EntityScope } from "./entity-scope.ts";
 import type {
@@ -52,7 +59,7 @@ export class MetricDrafts implements MetricSink {
     if (known instanceof MetricError) throw known;
     if (known) return known;
     const metric = this.draft.project.metrics.find((each) => each.id === id);
-    if (!metric) throw new MetricError("broken_definition", `The metric ${id} does not exist or was left out.`);
+    if (!metric) throw new MetricError("broken_definition", `The metric ${id} does not exist or was skipped.`);
     this.#byId.set(id, "open");
     try {
       const drafted = this.#draft(metric);

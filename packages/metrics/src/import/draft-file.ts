@@ -143,7 +143,7 @@ export function definedName(draft: Draft, at: Located, given: string): string {
 
 export interface DraftMetric {
   readonly name: string;
-  /** Whose file defines it. */
+  /** The entity whose file defines it. */
   readonly entity: DraftEntity;
   readonly type: TermType;
   readonly entry: MetricEntry;

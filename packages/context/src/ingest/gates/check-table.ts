@@ -18,7 +18,7 @@ export function checkTable(text: string, catalogue: Catalogue): FileProblem[] {
     if (missing.length === 0 && from.length === toColumns.length) return [];
     const message =
       missing.length > 0
-        ? `A join names what is not there: ${missing.join(", ")}.`
+        ? `A join names unknown tables or columns: ${missing.join(", ")}.`
         : `A join pairs ${from.length} columns with ${toColumns.length}.`;
     return [{ type: "unknown_join", line: undefined, message }];
   });

@@ -3,7 +3,7 @@ import type { CataloguedTable } from "@tandem/metrics";
 import type { TableFile } from "./table-file.ts";
 
 /** The verified facts of a catalogue file that metrics and verdicts are built on. */
-export function cataloguedTable(file: TableFile): CataloguedTable {
+export function readCataloguedTable(file: TableFile): CataloguedTable {
   const columns = file.columns.filter(({ gone }) => !gone);
   const hasNulls = (names: readonly string[]): boolean =>
     columns.some(({ name, profile }) => names.includes(name) && (profile?.nulls ?? 0) > 0);
