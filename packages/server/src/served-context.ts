@@ -12,7 +12,7 @@ export interface ServedContext {
   jobs: JobStore;
   /** Runs background jobs. */
   jobRunner: Pick<JobRunner, "kinds" | "start" | "cancel">;
-  /** What a scan or an ingest would read and cost. Calls no model and writes nothing. */
+  /** Estimates the reads and cost of a scan or an ingest. Calls no model and writes nothing. */
   plan(kind: "scan" | "ingest" | "evals", params: unknown, signal: AbortSignal): Promise<JobPlan>;
   /** Opens a model for a single call; undefined if none is configured. The caller closes it. */
   openModel?: () => Promise<LlmRuntime | undefined>;

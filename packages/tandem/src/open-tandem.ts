@@ -220,6 +220,7 @@ async function openServer(
     logger,
     version: host.version,
     isStarting: () => member !== undefined && joined === undefined,
+    ...(member && { promiseNoTakeover: member.promiseNoTakeover }),
     ...memberAddress(project, { options: fleet, port }),
     opencodePort: opencodePortOf(member?.role, opencodePort),
     metrics: seen.metrics,
@@ -242,10 +243,10 @@ async function openServer(
     onDrainRequest: () => drained.abort(),
     payer,
   });
-  const takenUp = runtimes
-    .takeUp()
-    .catch((error: unknown) => logger.warn({ err: error }, "tenants were not looked at"));
-  parts.defer(() => takenUp);
+  const resumed = runtimes
+    .resumeTenants()
+    .catch((error: unknown) => logger.warn({ err: error }, "tenants were not checked"));
+  parts.defer(() => resumed);
 
   const { tls } = project.config.server;
   const info: Tandem["info"] = {

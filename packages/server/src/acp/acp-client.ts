@@ -7,7 +7,7 @@ import {
 import { RequestError } from "@tandem/protocol";
 import type { ClientAbilities } from "./client-abilities.ts";
 import { configOptions } from "./config-options.ts";
-import type { PermissionQuestion, QuestionForm } from "./questions/inquiry.ts";
+import type { PermissionQuestion, QuestionForm } from "./questions/pending-request.ts";
 import type { Child, Patch } from "./patch.ts";
 import { fieldProperties } from "./questions/question-fields.ts";
 import type { SessionSettings } from "./session-settings.ts";

@@ -9,7 +9,13 @@ import {
   type UserContent,
 } from "@tandem/protocol";
 import type { Engine } from "@tandem/sessions";
-import { answerOf, inquiryOf, inquiryOfApproval, permissionQuestion, type Inquiry } from "./questions/inquiry.ts";
+import {
+  answerOf,
+  pendingRequestOf,
+  pendingRequestOfApproval,
+  permissionQuestion,
+  type PendingRequest,
+} from "./questions/pending-request.ts";
 import type { AcpClient } from "./acp-client.ts";
 import type { Patch } from "./patch.ts";
 import { Prompt, type TurnOutcome } from "./prompt.ts";
@@ -98,7 +104,7 @@ export class AcpSession {
   async askAgain(): Promise<void> {
     const { engine } = this.#parts;
     const { data } = await engine.approvals.list({ status: "pending", session: this.id, limit: 100 });
-    for (const approval of data.toReversed()) this.#ask(inquiryOfApproval(approval));
+    for (const approval of data.toReversed()) this.#ask(pendingRequestOfApproval(approval));
   }
 
   /** Sends a message and returns at once; the prompt reports the outcome. */
@@ -210,8 +216,8 @@ export class AcpSession {
     // Resolve prompts last: a client may ignore updates after the end of a turn.
     for (const end of ended) end();
     const child = thread === null ? undefined : { thread, agent: null, call: undefined };
-    const inquiry = inquiryOf(logged, patches[0]?.child ?? child);
-    if (inquiry) this.#ask(inquiry);
+    const pendingRequest = pendingRequestOf(logged, patches[0]?.child ?? child);
+    if (pendingRequest) this.#ask(pendingRequest);
     if (event.type === "tandem.approval_resolved") this.#asking.get(event.event_id)?.abort();
     const mayChange = event.type === "tandem.approval_resolved" ? event.mode !== undefined : SETTINGS.has(event.type);
     if (mayChange) this.#parts.onSettings();
@@ -288,36 +294,36 @@ export class AcpSession {
     );
   }
 
-  #ask(inquiry: Inquiry): void {
-    if (this.#asking.has(inquiry.id) || this.#end.signal.aborted) return;
+  #ask(pendingRequest: PendingRequest): void {
+    if (this.#asking.has(pendingRequest.id) || this.#end.signal.aborted) return;
     const asking = new AbortController();
-    this.#asking.set(inquiry.id, asking);
-    this.#answer(inquiry, asking.signal)
+    this.#asking.set(pendingRequest.id, asking);
+    this.#answer(pendingRequest, asking.signal)
       .catch((error: unknown) => {
         // A conflict means another client answered first or the turn ended; both are normal.
         if (!asking.signal.aborted && !isConflict(error)) this.#failed(error, "an approval");
       })
-      .finally(() => this.#asking.delete(inquiry.id));
+      .finally(() => this.#asking.delete(pendingRequest.id));
   }
 
-  async #answer(inquiry: Inquiry, signal: AbortSignal): Promise<void> {
+  async #answer(pendingRequest: PendingRequest, signal: AbortSignal): Promise<void> {
     const { client, folder, modes, mayKeepRules } = this.#parts;
-    if (inquiry.kind === "question") {
-      const answer = await askQuestions(this.id, inquiry, { client, folder, signal });
-      if (!signal.aborted) await this.#settle(inquiry.id, answer);
+    if (pendingRequest.kind === "question") {
+      const answer = await askQuestions(this.id, pendingRequest, { client, folder, signal });
+      if (!signal.aborted) await this.#settle(pendingRequest.id, answer);
       return;
     }
-    const question = permissionQuestion(inquiry, { folder, modes: modes(), mayKeepRules });
+    const question = permissionQuestion(pendingRequest, { folder, modes: modes(), mayKeepRules });
     const chosen = await client.ask(this.id, question, signal);
     if (signal.aborted) return;
-    const answer = answerOf(inquiry, question, chosen);
+    const answer = answerOf(pendingRequest, question, chosen);
     try {
-      await this.#settle(inquiry.id, answer);
+      await this.#settle(pendingRequest.id, answer);
     } catch (error) {
       if (isConflict(error) || answer.result === "deny") throw error;
       // An invalid answer counts as a denial.
       const message = error instanceof Error ? error.message : String(error);
-      await this.#settle(inquiry.id, { result: "deny", scope: "once", message });
+      await this.#settle(pendingRequest.id, { result: "deny", scope: "once", message });
     }
   }
 

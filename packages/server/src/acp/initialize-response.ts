@@ -15,7 +15,7 @@ export function initializeResponse({ clientCapabilities }: InitializeRequest, ve
       {
         id: "claude-code",
         name: "Claude Code's own login or key",
-        description: "Uses what `tandem status` names. To log in: run `tandem login`.",
+        description: "Uses the credential that `tandem status` names. To log in: run `tandem login`.",
       },
       ...(clientCapabilities?.auth?.terminal
         ? [
@@ -23,7 +23,7 @@ export function initializeResponse({ clientCapabilities }: InitializeRequest, ve
               type: "terminal" as const,
               id: "setup",
               name: "Set up Tandem",
-              description: "Choose who answers and who pays.",
+              description: "Choose the backend and the credential.",
               args: ["--setup"],
             },
           ]

@@ -20,8 +20,8 @@ export const MODE_NAMES: Readonly<Record<PermissionMode, { name: string; descrip
   default: { name: "Ask", description: "Asks before it changes files or runs commands" },
   acceptEdits: { name: "Accept edits", description: "Changes files of the folder without asking" },
   plan: { name: "Plan", description: "Looks around and writes a plan; changes nothing" },
-  dontAsk: { name: "Don't ask", description: "Denies what would need approval" },
-  bypassPermissions: { name: "Bypass permissions", description: "Asks nothing; only rules that deny hold" },
+  dontAsk: { name: "Don't ask", description: "Denies calls that would need approval" },
+  bypassPermissions: { name: "Bypass permissions", description: "Asks nothing; only deny rules apply" },
 };
 
 export function settingsOf(

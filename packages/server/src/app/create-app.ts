@@ -30,7 +30,8 @@ import {
   SIGN_IN_PATH,
   SIGN_OUT_PATH,
 } from "../http/page/sign-in.ts";
-import type { StoreTrouble } from "../http/store-check.ts";
+import { STORE_TROUBLES, type StoreTrouble } from "../http/store-check.ts";
+import { TAKEOVER_QUERY } from "../http/takeover-query.ts";
 import { WireError } from "../http/wire-error.ts";
 
 interface Surroundings {
@@ -42,6 +43,8 @@ interface Surroundings {
 export interface Readiness {
   /** Why the server cannot serve requests; undefined if it can. */
   trouble(): Promise<"starting" | "stopping" | StoreTrouble | undefined>;
+  /** Called before the server says that it has no database, if the question is about takeovers: see `TAKEOVER_QUERY`. */
+  promiseNoTakeover(): void;
   /** Whether the server refuses new work. */
   readonly isStopping: boolean;
 }
@@ -110,8 +113,10 @@ export function createApp(parts: {
   });
 
   app.get("/healthz", () => new Response(null, { status: 204 }));
-  app.get("/readyz", async () => {
+  app.get("/readyz", async (c) => {
     const reason = await readiness.trouble();
+    const hasDatabase = !STORE_TROUBLES.some((trouble) => trouble === reason);
+    if (!hasDatabase && c.req.query(TAKEOVER_QUERY) !== undefined) readiness.promiseNoTakeover();
     return reason === undefined ? new Response(null, { status: 204 }) : Response.json({ reason }, { status: 503 });
   });
 
@@ -135,8 +140,7 @@ export function createApp(parts: {
     if (!isOwn && (token.tenant !== DEFAULT_TENANT || !(await handlers.of(tenant)))) {
       throw new RequestError("not_found", `There is no tenant ${tenant}.`);
     }
-    const { code, expiresAt } = await signIn.createCode({ tenant, ...(name !== undefined && { name }) });
-    return Response.json({ type: "sign_in_code", code, expires_at: expiresAt });
+    return Response.json(await signIn.createCode({ tenant, ...(name !== undefined && { name }) }));
   });
 
   const intake = new DeliveryIntake(handlers);
@@ -163,9 +167,10 @@ export function createApp(parts: {
       if (readiness.isStopping && route.method !== "GET") {
         throw new RequestError("unavailable", "The server is stopping.");
       }
-      const { incoming, outgoing } = c.env;
+      const { incoming, outgoing, exchange } = c.env;
       const { searchParams: search } = new URL(c.req.url);
-      return c.get("handler").runner.run(route, { incoming, outgoing, token, search, params: c.req.param() });
+      const { begun } = exchange;
+      return c.get("handler").runner.run(route, { incoming, outgoing, token, search, begun, params: c.req.param() });
     });
   }
   app.on([...MCP_METHODS], MCP_PATH, (c) => {

@@ -138,7 +138,7 @@ export class RouteRunner {
   /** Handles the request, unless it repeats one that was handled. */
   #once<C extends Call>(
     route: JsonRoute | UploadRoute,
-    { incoming, outgoing, token }: RoutedRequest,
+    { incoming, outgoing, token, begun }: RoutedRequest,
     body: string,
     callOf: (execution: Execution) => C,
     handle: (call: C) => Promise<unknown>,
@@ -155,6 +155,7 @@ export class RouteRunner {
       token: token.id,
       address: `${route.method} ${incoming.url}`,
       body,
+      waitedMs: performance.now() - begun,
       signal: gone.signal,
       onClosed: (report: (isLost: boolean) => void) => {
         if (gone.signal.aborted) report(!outgoing.writableFinished);

@@ -1,6 +1,5 @@
 import type { IncomingMessage, Server } from "node:http";
-import { getRequestListener, type HttpBindings } from "@hono/node-server";
-import { RequestError } from "@tandem/protocol";
+import { systemClock, type Clock } from "@tandem/protocol";
 import { DEFAULT_TENANT, type Store, type TokenRow } from "@tandem/storage";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { TracesRequests } from "../telemetry/trace-request.ts";
@@ -15,12 +14,11 @@ import { EntranceGuard } from "../http/access/entrance-guard.ts";
 import { errorReply } from "../http/error-reply.ts";
 import { RequestJournal } from "../http/idempotency/request-journal.ts";
 import { FileMemoryLimit } from "../http/request/file-memory-limit.ts";
-import { beginExchange, type Exchange } from "../http/request/exchange.ts";
-import { isAddress } from "../http/request/is-address.ts";
-import { bind, closeServer, createNodeServer } from "../http/node-server.ts";
+import { bind, closeServer } from "../http/node-server.ts";
+import { serveApp } from "../http/serve-app.ts";
 import { DocsFiles } from "../http/page/docs-files.ts";
 import { PageFiles } from "../http/page/page-files.ts";
-import { ownCodes, sharedCodes } from "../http/page/sign-in-codes.ts";
+import { sharedCodes } from "../http/page/sign-in-codes.ts";
 import { SignIn } from "../http/page/sign-in.ts";
 import { checkBinding, defaultSettings, type ServerSettings } from "../http/settings.ts";
 import { OpenStreams } from "../http/sse/open-streams.ts";
@@ -52,9 +50,13 @@ export interface ServerOptions extends Omit<TenantRuntime, "tenant"> {
   version?: string;
   /** While true, the server answers but is not ready: others cannot see it yet. */
   isStarting?: () => boolean;
+  /** In a fleet: takes no expired lease for the time of a lease. */
+  promiseNoTakeover?: () => void;
   /** With records, sign-in links are valid at every server on the store, and requests are safe to retry. */
   store: Pick<Store, "tokens" | "check"> & { records?: Store["records"] | undefined };
   logger: Logger;
+  /** For sign-in codes, and for retries of requests. */
+  clock?: Clock;
   settings?: Partial<ServerSettings>;
   /** Served at `/metrics`, if set. */
   metrics?: Metrics;
@@ -99,7 +101,7 @@ export function createServer(
   /** Closes the server if the port is not available. */
   serveOpencode: (port: number) => Promise<OpencodeListener>;
 } & Pick<RunningServer, "drain" | "close"> {
-  const { store, logger } = parts;
+  const { store, logger, clock = systemClock } = parts;
   const seal = new ForwardSeal(store.records);
   const authorizer = new Authorizer(store.tokens, seal);
   const streams = new OpenStreams(settings, (token) => authorizer.isStillValid(token));
@@ -110,6 +112,7 @@ export function createServer(
       if (isStopping) return "stopping" as const;
       return parts.isStarting?.() ? ("starting" as const) : check.trouble();
     },
+    promiseNoTakeover: () => parts.promiseNoTakeover?.(),
     get isStopping() {
       return isStopping;
     },
@@ -127,36 +130,24 @@ export function createServer(
       version: parts.version ?? "0.0.0",
       metrics: parts.metrics,
       fileMemory: new FileMemoryLimit(settings.maxFileBytesAtOnce),
-      journal: store.records && new RequestJournal(store.records, (details, text) => logger.warn(details, text)),
+      journal:
+        store.records && new RequestJournal(store.records, (details, text) => logger.warn(details, text), { clock }),
     },
     { tokens: store.tokens, runtimes: parts.runtimes, tenantService: parts.tenantService },
   );
-  const codes = store.records ? sharedCodes(store.records) : ownCodes();
-  const signIn = new SignIn(store.tokens, codes);
+  const signIn = new SignIn(store.tokens, { codes: store.records && sharedCodes(store.records, clock), clock });
   const page = parts.page === undefined ? undefined : new PageFiles(parts.page);
   const docs = parts.docs === undefined ? undefined : new DocsFiles(parts.docs);
   const app = createApp({ guard, authorizer, handlers, readiness, signIn, page, docs, logger, metrics: parts.metrics });
   parts.metrics?.countStreams(() => streams.size);
 
-  const exchanges = new WeakMap<IncomingMessage, Exchange>();
-  const listener = getRequestListener(
-    (request, env) => {
-      const { incoming, outgoing } = env as HttpBindings;
-      return app.fetch(request, { incoming, outgoing, exchange: exchanges.get(incoming)! });
+  const server = serveApp(app, settings, {
+    logger,
+    errorReply,
+    onRequest: (incoming, outgoing) => {
+      parts.metrics?.request(incoming, outgoing);
+      parts.tracing?.request(incoming, outgoing);
     },
-    // Node reads a refused body to its end. The adapter would close the connection, and the client would miss the
-    // response.
-    { overrideGlobalObjects: false, autoCleanupIncoming: false },
-  );
-  const server = createNodeServer(settings, logger, (incoming, outgoing) => {
-    const exchange = beginExchange(incoming, outgoing, { logger, trustedProxy: settings.trustedProxy });
-    exchanges.set(incoming, exchange);
-    parts.metrics?.request(incoming, outgoing);
-    parts.tracing?.request(incoming, outgoing);
-    if (isAddress(incoming)) return void listener(incoming, outgoing);
-    const malformed = new RequestError("invalid_request", "This is not an address of this server.");
-    const { status, headers, body } = errorReply(malformed, exchange.id);
-    outgoing.writeHead(status, headers).end(body);
   });
 
   if (handlers.own.acp) {

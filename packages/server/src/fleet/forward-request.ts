@@ -21,6 +21,11 @@ const NOT_PASSED_ON = new Set(
 const NOT_RELAYED = new Set(["connection", "keep-alive", "transfer-encoding", "date", "request-id", "vary"]);
 const CONNECT_MS = 3_000;
 /**
+ * A machine that vanishes closes no connection, and a stream only reads. The kernel then probes the other machine every second, and
+ * ends the connection after ten probes without an answer.
+ */
+export const KEEP_ALIVE_MS = 10_000;
+/**
  * Logging, metrics, tracing and a pipeline (seven listeners) exceed Node's default and would trigger a leak warning.
  */
 const MAX_LISTENERS = 30;
@@ -85,6 +90,7 @@ export async function forwardRequest(
   const connecting = setTimeout(late("NOT_CONNECTED"), CONNECT_MS);
   const answering = setTimeout(late("NO_ANSWER"), deadlineMs);
   request.once("socket", (socket) => {
+    socket.setKeepAlive(true, KEEP_ALIVE_MS);
     socket.once(target.protocol === "https:" ? "secureConnect" : "connect", () => {
       isConnected = true;
       clearTimeout(connecting);

@@ -77,7 +77,7 @@ export class Redirect {
     const found = await this.#choose(place, tried, { folder: path });
     if (found) return found;
     if (id === undefined && path === undefined) return "here";
-    throw new RequestError("unavailable", `No worker is up that could do this: it needs ${describePlace(place)}.`, {
+    throw new RequestError("unavailable", `No running worker can do this: it needs ${describePlace(place)}.`, {
       fix: "Start one with `tandem up --as worker`, or wait until one is back.",
     });
   }
@@ -93,9 +93,13 @@ export class Redirect {
     if (found) return found;
     // A session whose machine never returns can still be renamed, archived and deleted.
     if (at === "writer" || row.place === null) return "here";
-    throw new RequestError("unavailable", `The session ${id} needs ${describePlace(row.place)}, and none is up.`, {
-      fix: "Start one there with `tandem up --as worker`, or wait until it is back.",
-    });
+    throw new RequestError(
+      "unavailable",
+      `The session ${id} needs ${describePlace(row.place)}, and no running worker has it.`,
+      {
+        fix: "Start one there with `tandem up --as worker`, or wait until it is back.",
+      },
+    );
   }
 
   async #environmentOf(deployment: string | undefined): Promise<string | undefined> {

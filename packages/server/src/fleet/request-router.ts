@@ -6,11 +6,13 @@ import { RequestError } from "@tandem/protocol";
 import { fits, takesWork } from "@tandem/sessions";
 import type { Logger } from "../http/create-logger.ts";
 import { hasBody, readBytes } from "../http/request/read-body.ts";
-import { passedHeaders, forwardRequest, PassOnFailed, relay } from "./forward-request.ts";
+import { forwardRequest, KEEP_ALIVE_MS, passedHeaders, PassOnFailed, relay } from "./forward-request.ts";
 import { FORWARDED_HEADER } from "../http/request/forwarded-id.ts";
 import { isReachable, type Peer, type Roster } from "./roster.ts";
 
 const BEGIN_MS = 30_000;
+/** Longer than two pings of a worker. */
+const SILENCE_MS = 40_000;
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
 /** Limits memory; an evicted connection is looked up again with its next request. */
 const MAX_KNOWN_CONNECTIONS = 10_000;
@@ -97,6 +99,9 @@ export class RequestRouter {
       socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join("\r\n")}\r\n\r\n`);
       upstream.write(head);
       socket.write(upstreamHead);
+      upstream.setKeepAlive(true, KEEP_ALIVE_MS);
+      // The worker sends a ping every 15 s. With unacknowledged messages of the client, the kernel sends no probes.
+      upstream.setTimeout(SILENCE_MS, () => upstream.destroy());
       upstream.on("error", () => socket.destroy()).on("close", () => socket.destroy());
       socket.on("error", () => upstream.destroy()).on("close", () => upstream.destroy());
       upstream.pipe(socket).pipe(upstream);
@@ -138,7 +143,7 @@ function idOf({ headers }: IncomingMessage, name: string): string | undefined {
 }
 
 const noWorker = (): RequestError =>
-  new RequestError("unavailable", "No worker is up that could take this connection.", {
+  new RequestError("unavailable", "No running worker can take this connection.", {
     fix: "Start one with `tandem up --as worker`, or wait until one is back.",
   });
 

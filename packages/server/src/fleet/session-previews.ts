@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { addressOf, readFrames } from "@tandem/client";
-import { CONTRACT, type LoggedEvent, type SessionId } from "@tandem/protocol";
+import { addressOf } from "@tandem/client";
+import { CONTRACT, readFrames, type LoggedEvent, type SessionId } from "@tandem/protocol";
 import type { RemotePreviewSink } from "@tandem/sessions";
 import type { Logger } from "../http/create-logger.ts";
 import type { FleetKey } from "./fleet-key.ts";
@@ -70,7 +70,7 @@ export class SessionPreviews {
       } catch (error) {
         this.#dependencies.logger.warn(
           { err: error, session: this.#session },
-          "lost sight of a session's log; trying again",
+          "lost the connection to a session's log; trying again",
         );
         await sleep(delayMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
       }
@@ -173,7 +173,7 @@ export class SessionPreviews {
     if (this.#retryMs >= SLOWEST_RETRY_MS) {
       this.#dependencies.logger.warn(
         { err: error, session: this.#session },
-        "previews of a session cannot be had; trying again",
+        "previews of a session could not be read; trying again",
       );
     }
     clearTimeout(this.#retry);

@@ -5,6 +5,7 @@ import {
   MemoryPreconditionFailed,
   RequestError,
   TandemError,
+  type ErrorBody,
   type RequestErrorCode,
 } from "@tandem/protocol";
 import { LeaseLost } from "@tandem/storage";
@@ -81,7 +82,7 @@ export function errorReply(error: unknown, requestId: string): ErrorReply {
         ...(detail && { details: { error_code: detail } }),
       },
       request_id: requestId,
-    }),
+    } satisfies ErrorBody),
     unexpected: known === undefined,
   };
 }

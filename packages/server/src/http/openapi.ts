@@ -1,19 +1,7 @@
+import { errorBody } from "@tandem/protocol";
 import { z } from "zod";
 import { isResumable, type Route } from "./route.ts";
 import { Components, type Json } from "./schemas/components.ts";
-
-const errorBody = z
-  .object({
-    type: z.literal("error"),
-    error: z.object({
-      type: z.string(),
-      message: z.string(),
-      fix: z.string().optional().meta({ description: "What to do about it. Also the end of `message`." }),
-      details: z.object({ error_code: z.string() }).optional(),
-    }),
-    request_id: z.string(),
-  })
-  .meta({ id: "Error" });
 
 /** Renders the routes as an OpenAPI 3.1 document. Schemas with an id become components. */
 export function describeApi(routes: readonly Route[]): Json {
@@ -42,7 +30,7 @@ export function describeApi(routes: readonly Route[]): Json {
     },
     components: {
       schemas: components.schemas,
-      responses: { Error: { description: "What went wrong, in a sentence.", content: json(error) } },
+      responses: { Error: { description: "The failure, in a sentence.", content: json(error) } },
       securitySchemes: {
         bearer: { type: "http", scheme: "bearer" },
         key: { type: "apiKey", in: "header", name: "x-api-key" },
@@ -130,7 +118,7 @@ function headerParameters(route: Route): Json[] {
     {
       name: "Last-Event-ID",
       in: "header",
-      description: "Go on after the event with this id. Without it, the stream begins now.",
+      description: "Continue after the event with this id. Without it, the stream begins now.",
       required: false,
       schema: { type: "string" },
     },

@@ -1,42 +1,38 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import type { Engine } from "@tandem/sessions";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { MemoryEngine } from "../testing/memory-engine.ts";
 import { rawRequest } from "../testing/raw-request.ts";
-import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
+import { startTestServer } from "../testing/start-test-server.ts";
 import { routeTable } from "./route-table.ts";
 import { refusedRoutes } from "./routes/server/refused-routes.ts";
 
 const LIMITS = { maxJsonBytes: 100_000, maxUploadBytes: 200_000, maxFileBytesAtOnce: 500_000, headersTimeoutMs: 300 };
 const uploads: Parameters<Engine["files"]["upload"]>[0][] = [];
 
-let memory: MemoryEngine;
-let server: TestServer;
-beforeAll(async () => {
-  memory = new MemoryEngine();
-  const { engine } = memory;
-  engine.files.get = async (id) => {
-    const { filename, mimeType, content } = uploads.at(-1)!;
-    return {
-      type: "file",
-      id,
-      filename,
-      mime_type: mimeType,
-      size_bytes: content.byteLength,
-      created_at: "2026-01-01T00:00:00Z",
-      expires_at: null,
-      downloadable: true,
-      scope: null,
-    };
+const memory = new MemoryEngine();
+const { engine } = memory;
+engine.files.get = async (id) => {
+  const { filename, mimeType, content } = uploads.at(-1)!;
+  return {
+    type: "file",
+    id,
+    filename,
+    mime_type: mimeType,
+    size_bytes: content.byteLength,
+    created_at: "2026-01-01T00:00:00Z",
+    expires_at: null,
+    downloadable: true,
+    scope: null,
   };
-  engine.files.upload = async (file) => {
-    uploads.push(file);
-    return engine.files.get("file_1");
-  };
-  engine.files.content = async (id) => ({ metadata: await engine.files.get(id), content: uploads.at(-1)!.content });
-  server = await startTestServer({ engine, settings: LIMITS });
-});
+};
+engine.files.upload = async (file) => {
+  uploads.push(file);
+  return engine.files.get("file_1");
+};
+engine.files.content = async (id) => ({ metadata: await engine.files.get(id), content: uploads.at(-1)!.content });
+const server = await startTestServer({ engine, settings: LIMITS });
 afterAll(() => server[Symbol.asyncDispose]());
 
 const JSON_TYPE = { "content-type": "application/json" };

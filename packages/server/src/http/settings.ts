@@ -39,7 +39,7 @@ export interface ServerSettings {
   batchMs: number;
   /** Above this many unsent bytes, a client gets no previews. */
   slowBytes: number;
-  /** Above this many, it is told to resync and disconnected. */
+  /** Above this many, the server sends `tandem.resync` and disconnects it. */
   stuckBytes: number;
   maxStreamsPerToken: number;
   /** Limits of ACP connections. */

@@ -6,7 +6,8 @@ const DEADLINE_MS = 2_000;
 const KEPT_MS = 1_000;
 
 /** Why the database cannot be used. Clients without a token see it, so it names no host and no path. */
-export type StoreTrouble = "database_unavailable" | "disk_full";
+export const STORE_TROUBLES = ["database_unavailable", "disk_full"] as const;
+export type StoreTrouble = (typeof STORE_TROUBLES)[number];
 
 /** Whether the database responds and has space for writes. */
 export class StoreCheck {

@@ -5,7 +5,7 @@ type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
   : Name;
 
 /** The same value with the field names of the API. Keys of records are data and stay. */
-type Wire<Value> = Value extends readonly (infer Item)[]
+export type Wire<Value> = Value extends readonly (infer Item)[]
   ? Wire<Item>[]
   : Value extends object
     ? string extends keyof Value

@@ -1,11 +1,8 @@
 import { BadRequestError, ConflictError, NotFoundError } from "@anthropic-ai/sdk";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
+import { afterAll, expect, test } from "vitest";
+import { setJudgeStage } from "../testing/judge-stage.ts";
 
-let stage: JudgeStage;
-beforeAll(async () => {
-  stage = await setJudgeStage();
-});
+const stage = await setJudgeStage();
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const agents = () => stage.client.beta.agents;

@@ -10,17 +10,13 @@ import Anthropic, {
 } from "@anthropic-ai/sdk";
 import type { SessionId } from "@tandem/protocol";
 import { openStore } from "@tandem/storage";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
+import { afterAll, expect, test } from "vitest";
+import { setJudgeStage } from "../testing/judge-stage.ts";
 
 // The error for each kind of bad input, as the official client shows it, from the real engine and store.
 
-let stage: JudgeStage;
-let session: string;
-beforeAll(async () => {
-  stage = await setJudgeStage();
-  session = await stage.session();
-});
+const stage = await setJudgeStage();
+const session = await stage.session();
 afterAll(() => stage[Symbol.asyncDispose]());
 
 type Call = () => PromiseLike<unknown>;
@@ -75,7 +71,7 @@ test("a bad token is refused without saying which part was wrong", async () => {
   expect(new Set(await Promise.all(messages)).size).toBe(1);
 });
 
-test("a second writer is told who holds the session", async () => {
+test("a second writer gets the name of the session's holder", async () => {
   const held = await stage.session();
   await using store = await openStore(stage.database);
   const lease = await store.leases.take(held as SessionId, "tandem up on elsewhere (pid 1)", 60_000);

@@ -1,18 +1,10 @@
 import { betaZodTool } from "@anthropic-ai/sdk/helpers/beta/zod";
 import { text, toolUse } from "@tandem/rehearsal";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { z } from "zod";
 import { collectUntil, endsTurn, ofType, requiresAction } from "../testing/collect-stream.ts";
-import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
+import { setJudgeStage } from "../testing/judge-stage.ts";
 
-let stage: JudgeStage;
-/** One session for all tests: each new one starts a process. */
-let session: string;
-beforeAll(async () => {
-  stage = await setJudgeStage();
-  const default_config = { permission_policy: { type: "always_allow" as const } };
-  session = await stage.session({}, { tools: [weather, { type: "agent_toolset_20260401", default_config }] });
-});
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const events = () => stage.client.beta.sessions.events;
@@ -22,6 +14,10 @@ const weather = {
   description: "The weather of a city.",
   input_schema: { type: "object" as const, properties: { city: { type: "string" } }, required: ["city"] },
 };
+const stage = await setJudgeStage();
+const default_config = { permission_policy: { type: "always_allow" as const } };
+/** One session for all tests: each new one starts a process. */
+const session = await stage.session({}, { tools: [weather, { type: "agent_toolset_20260401", default_config }] });
 const call = (city: string) => toolUse("mcp__tandem__weather", { city });
 
 test("a custom tool is called by the model and answered by the client", async () => {

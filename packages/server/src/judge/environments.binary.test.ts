@@ -1,13 +1,10 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { BadRequestError, ConflictError, NotFoundError, PermissionDeniedError } from "@anthropic-ai/sdk";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
+import { afterAll, expect, test } from "vitest";
+import { setJudgeStage } from "../testing/judge-stage.ts";
 
-let stage: JudgeStage;
-beforeAll(async () => {
-  stage = await setJudgeStage({ engine: () => ({ sandbox: { mode: "off" } }) });
-});
+const stage = await setJudgeStage({ engine: () => ({ sandbox: { mode: "off" } }) });
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const environments = () => stage.client.beta.environments;

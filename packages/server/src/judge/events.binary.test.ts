@@ -2,20 +2,16 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { BadRequestError } from "@anthropic-ai/sdk";
 import { reply, slowly, text, thinking, toolUse } from "@tandem/rehearsal";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { collectUntil, endsTurn, ofType, requiresAction, standardTypes } from "../testing/collect-stream.ts";
-import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
+import { setJudgeStage } from "../testing/judge-stage.ts";
 import { REAL_DEADLINE_MS, StreamReader } from "../testing/read-stream.ts";
 
-let stage: JudgeStage;
-/** One session for most tests: each new one starts a process. */
-let session: string;
 /** The session of the documentation's sample. */
 let sample: string;
-beforeAll(async () => {
-  stage = await setJudgeStage();
-  session = await stage.session();
-});
+const stage = await setJudgeStage();
+/** One session for most tests: each new one starts a process. */
+const session = await stage.session();
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const events = () => stage.client.beta.sessions.events;

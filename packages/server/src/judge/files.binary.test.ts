@@ -2,14 +2,11 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { NotFoundError, toFile } from "@anthropic-ai/sdk";
 import { text } from "@tandem/rehearsal";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { collectUntil, endsTurn } from "../testing/collect-stream.ts";
-import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
+import { setJudgeStage } from "../testing/judge-stage.ts";
 
-let stage: JudgeStage;
-beforeAll(async () => {
-  stage = await setJudgeStage();
-});
+const stage = await setJudgeStage();
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const files = () => stage.client.beta.files;

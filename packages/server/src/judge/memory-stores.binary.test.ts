@@ -2,21 +2,14 @@ import { createHash } from "node:crypto";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import Anthropic, { BadRequestError, ConflictError, NotFoundError, PermissionDeniedError } from "@anthropic-ai/sdk";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type MadeUpContext, makeUpContext } from "../testing/made-up-context.ts";
-import { type JudgeStage, setJudgeStage } from "../testing/judge-stage.ts";
-import type { TestServer } from "../testing/start-test-server.ts";
+import { afterAll, describe, expect, test } from "vitest";
+import { makeUpContext } from "../testing/made-up-context.ts";
+import { setJudgeStage } from "../testing/judge-stage.ts";
 
-let context: MadeUpContext;
-let stage: JudgeStage;
-let server: TestServer;
-let client: Anthropic;
-beforeAll(async () => {
-  context = await makeUpContext();
-  stage = await setJudgeStage({ context });
-  server = stage.server;
-  client = new Anthropic({ apiKey: server.secret, baseURL: server.url, maxRetries: 0 });
-});
+const context = await makeUpContext();
+const stage = await setJudgeStage({ context });
+const server = stage.server;
+const client = new Anthropic({ apiKey: server.secret, baseURL: server.url, maxRetries: 0 });
 afterAll(async () => {
   await stage[Symbol.asyncDispose]();
   await context[Symbol.asyncDispose]();

@@ -1,10 +1,9 @@
-import type Anthropic from "@anthropic-ai/sdk";
 import { APIError, BadRequestError, RateLimitError } from "@anthropic-ai/sdk";
 import { configSchema } from "@tandem/protocol";
 import { always, fail, rateLimited, stallMidStream, text, toolUse, unauthorized } from "@tandem/rehearsal";
 import { createMessagesProxy } from "@tandem/runtime";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { setJudgeStage } from "../testing/judge-stage.ts";
 
 const KEY = "sk-ant-made-up-upstream";
 const request = {
@@ -16,20 +15,16 @@ const request = {
 /** The settings of `llm`, chosen by each test. */
 let provider: object;
 let connected = 0;
-let stage: JudgeStage;
-let client: Anthropic;
-beforeAll(async () => {
-  stage = await setJudgeStage({
-    engine: () => ({
-      messages: async () => {
-        connected += 1;
-        const { llm } = configSchema.parse({ llm: provider });
-        return createMessagesProxy(llm, { readSecret: async () => KEY });
-      },
-    }),
-  });
-  client = stage.client.withOptions({ maxRetries: 0 });
+const stage = await setJudgeStage({
+  engine: () => ({
+    messages: async () => {
+      connected += 1;
+      const { llm } = configSchema.parse({ llm: provider });
+      return createMessagesProxy(llm, { readSecret: async () => KEY });
+    },
+  }),
 });
+const client = stage.client.withOptions({ maxRetries: 0 });
 afterAll(() => stage[Symbol.asyncDispose]());
 beforeEach(() => {
   provider = { provider: { backend: "anthropic", anthropic: { baseUrl: stage.rehearsal.url } } };

@@ -1,12 +1,9 @@
 import { always, modelNotFound } from "@tandem/rehearsal";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { collectUntil, ofType } from "../testing/collect-stream.ts";
-import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
+import { setJudgeStage } from "../testing/judge-stage.ts";
 
-let stage: JudgeStage;
-beforeAll(async () => {
-  stage = await setJudgeStage();
-});
+const stage = await setJudgeStage();
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const agents = () => stage.client.beta.agents;

@@ -1,13 +1,10 @@
 import { BadRequestError, NotFoundError, toFile } from "@anthropic-ai/sdk";
 import { object, text } from "@tandem/rehearsal";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { collectUntil, endsTurn } from "../testing/collect-stream.ts";
-import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
+import { setJudgeStage } from "../testing/judge-stage.ts";
 
-let stage: JudgeStage;
-beforeAll(async () => {
-  stage = await setJudgeStage();
-});
+const stage = await setJudgeStage();
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const sessions = () => stage.client.beta.sessions;

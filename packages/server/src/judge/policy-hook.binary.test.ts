@@ -3,14 +3,11 @@ import { join } from "node:path";
 import { type AnswerCallsOptions, answerCalls, createClient } from "@tandem/client";
 import { type Approval, SESSION_METADATA } from "@tandem/protocol";
 import { text, toolUse } from "@tandem/rehearsal";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, expect, onTestFinished, test } from "vitest";
 import { collectUntil, endsTurn } from "../testing/collect-stream.ts";
-import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
+import { setJudgeStage } from "../testing/judge-stage.ts";
 
-let stage: JudgeStage;
-beforeAll(async () => {
-  stage = await setJudgeStage();
-});
+const stage = await setJudgeStage();
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const client = () => createClient({ baseUrl: stage.server.url, token: stage.server.secret });

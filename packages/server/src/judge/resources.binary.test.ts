@@ -4,14 +4,11 @@ import { dirname, join } from "node:path";
 import { APIError, BadRequestError, ConflictError, NotFoundError, toFile } from "@anthropic-ai/sdk";
 import type { BetaManagedAgentsFileResource } from "@anthropic-ai/sdk/resources/beta/sessions/resources";
 import { text, toolUse } from "@tandem/rehearsal";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { collectUntil, endsTurn } from "../testing/collect-stream.ts";
-import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
+import { setJudgeStage } from "../testing/judge-stage.ts";
 
-let stage: JudgeStage;
-beforeAll(async () => {
-  stage = await setJudgeStage();
-});
+const stage = await setJudgeStage();
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const resources = () => stage.client.beta.sessions.resources;

@@ -1,15 +1,12 @@
 import { BadRequestError, ConflictError, toFile } from "@anthropic-ai/sdk";
 import type { BetaManagedAgentsStreamSessionEvents } from "@anthropic-ai/sdk/resources/beta/sessions/events";
 import { reply, text, toolUse, when } from "@tandem/rehearsal";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { collectUntil, endsTurn, ofType } from "../testing/collect-stream.ts";
-import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
+import { setJudgeStage } from "../testing/judge-stage.ts";
 
 // Small programs in the style of the samples for the hosted service.
-let stage: JudgeStage;
-beforeAll(async () => {
-  stage = await setJudgeStage();
-});
+const stage = await setJudgeStage();
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const beta = () => stage.client.beta;

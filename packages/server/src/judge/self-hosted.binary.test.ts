@@ -4,18 +4,14 @@ import { join } from "node:path";
 import Anthropic, { APIError, BadRequestError, ConflictError, NotFoundError, toFile } from "@anthropic-ai/sdk";
 import { BetaHeartbeatPreconditionFailedError } from "@anthropic-ai/sdk/resources/beta/environments/work";
 import { text, toolUse } from "@tandem/rehearsal";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeEach, expect, test } from "vitest";
 import { endsTurn, collectUntil, ofType, requiresAction } from "../testing/collect-stream.ts";
 import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
 
-let stage: JudgeStage;
-let workdir: string;
 let environment: string;
 let environmentKey: string;
-beforeAll(async () => {
-  stage = await setJudgeStage();
-  workdir = await mkdtemp(join(tmpdir(), "tandem-worker-"));
-});
+const stage = await setJudgeStage();
+const workdir = await mkdtemp(join(tmpdir(), "tandem-worker-"));
 beforeEach(async () => {
   environment = (await beta().environments.create({ name: "own", config: { type: "self_hosted" } })).id;
   environmentKey = (await key(environment)).secret;
@@ -313,7 +309,7 @@ test("keys and session tokens reach their own environment and session only", asy
   expect(JSON.stringify(await stage.client.get("/v1/tokens"))).not.toContain("worker");
 });
 
-test("what a self-hosted environment cannot do is refused with 400", async () => {
+test("the server refuses unsupported requests for a self-hosted environment with 400", async () => {
   const change = beta().environments.update(environment, { config: { type: "cloud" } });
   await expect(change).rejects.toMatchObject({ status: 400, details: { error_code: "invalid_config_type_change" } });
   expect(

@@ -4,14 +4,11 @@ import { join } from "node:path";
 import { BadRequestError } from "@anthropic-ai/sdk";
 import type { BetaManagedAgentsMemoryStoreResource } from "@anthropic-ai/sdk/resources/beta/sessions/resources";
 import { text, toolUse } from "@tandem/rehearsal";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { collectUntil, endsTurn } from "../testing/collect-stream.ts";
 import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
 
-let stage: JudgeStage;
-beforeAll(async () => {
-  stage = await setJudgeStage();
-});
+const stage = await setJudgeStage();
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const stores = () => stage.client.beta.memoryStores;

@@ -2,23 +2,18 @@ import Anthropic from "@anthropic-ai/sdk";
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { always, text } from "@tandem/rehearsal";
-import { openStore, type Store } from "@tandem/storage";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { openStore } from "@tandem/storage";
+import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { RequestJournal, type Execution } from "../http/idempotency/request-journal.ts";
-import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
+import { setJudgeStage } from "../testing/judge-stage.ts";
 import { startLossyProxy } from "../testing/lossy-proxy.ts";
 
 // Sessions that are created over HTTP, on processes that were started ahead.
 
-let stage: JudgeStage;
-let agent: string;
-let store: Store;
-beforeAll(async () => {
-  stage = await setJudgeStage({ engine: () => ({ spareProcesses: { count: 2, keepMs: 3_600_000 } }) });
-  stage.rehearsal.use([always(text("fine"))]);
-  store = await openStore(stage.database);
-  agent = await stage.agent();
-});
+const stage = await setJudgeStage({ engine: () => ({ spareProcesses: { count: 2, keepMs: 3_600_000 } }) });
+stage.rehearsal.use([always(text("fine"))]);
+const store = await openStore(stage.database);
+const agent = await stage.agent();
 afterAll(async () => {
   await store[Symbol.asyncDispose]();
   await stage[Symbol.asyncDispose]();

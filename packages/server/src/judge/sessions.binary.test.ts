@@ -1,14 +1,11 @@
 import Anthropic, { BadRequestError, ConflictError, NotFoundError, toFile } from "@anthropic-ai/sdk";
 import { text } from "@tandem/rehearsal";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { collectUntil, endsTurn } from "../testing/collect-stream.ts";
 import { startLossyProxy } from "../testing/lossy-proxy.ts";
-import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
+import { setJudgeStage } from "../testing/judge-stage.ts";
 
-let stage: JudgeStage;
-beforeAll(async () => {
-  stage = await setJudgeStage();
-});
+const stage = await setJudgeStage();
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const sessions = () => stage.client.beta.sessions;

@@ -4,14 +4,11 @@ import { join } from "node:path";
 import { BadRequestError, NotFoundError, toFile } from "@anthropic-ai/sdk";
 import { setupSkills } from "@anthropic-ai/sdk/tools/agent-toolset/node";
 import { text, toolUse } from "@tandem/rehearsal";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { collectUntil, endsTurn, ofType, requiresAction } from "../testing/collect-stream.ts";
-import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
+import { setJudgeStage } from "../testing/judge-stage.ts";
 
-let stage: JudgeStage;
-beforeAll(async () => {
-  stage = await setJudgeStage();
-});
+const stage = await setJudgeStage();
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const skills = () => stage.client.beta.skills;

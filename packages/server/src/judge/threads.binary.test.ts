@@ -1,14 +1,11 @@
 import { BadRequestError, ConflictError, NotFoundError } from "@anthropic-ai/sdk";
 import { stallMidStream, text, toolUse } from "@tandem/rehearsal";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { collectUntil, endsTurn, ofType, requiresAction } from "../testing/collect-stream.ts";
-import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
+import { setJudgeStage } from "../testing/judge-stage.ts";
 
-let stage: JudgeStage;
 let session: string;
-beforeAll(async () => {
-  stage = await setJudgeStage();
-});
+const stage = await setJudgeStage();
 afterAll(() => stage[Symbol.asyncDispose]());
 
 test("a subagent is a thread with its own events", async () => {

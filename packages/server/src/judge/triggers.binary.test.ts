@@ -1,13 +1,10 @@
 import { createHmac, randomUUID } from "node:crypto";
 import type { TriggerWithSecret } from "@tandem/protocol";
 import { text } from "@tandem/rehearsal";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
+import { afterAll, expect, test } from "vitest";
+import { setJudgeStage } from "../testing/judge-stage.ts";
 
-let stage: JudgeStage;
-beforeAll(async () => {
-  stage = await setJudgeStage();
-});
+const stage = await setJudgeStage();
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const beta = () => stage.client.beta;

@@ -1,13 +1,10 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { BadRequestError, ConflictError, NotFoundError, type default as Anthropic } from "@anthropic-ai/sdk";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
+import { afterAll, expect, test } from "vitest";
+import { setJudgeStage } from "../testing/judge-stage.ts";
 
-let stage: JudgeStage;
-beforeAll(async () => {
-  stage = await setJudgeStage();
-});
+const stage = await setJudgeStage();
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const vaults = () => stage.client.beta.vaults;

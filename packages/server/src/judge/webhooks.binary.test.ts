@@ -2,17 +2,14 @@ import { createServer } from "node:http";
 import { BadRequestError, NotFoundError, PermissionDeniedError } from "@anthropic-ai/sdk";
 import type Anthropic from "@anthropic-ai/sdk";
 import { listenOnLoopback, text, toolUse } from "@tandem/rehearsal";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
+import { afterAll, expect, test } from "vitest";
+import { setJudgeStage } from "../testing/judge-stage.ts";
 
 interface Received {
   body: string;
   headers: Record<string, string>;
 }
 
-let stage: JudgeStage;
-let received: Received[];
-let url: string;
 const receiver = createServer((request, response) => {
   let body = "";
   request.on("data", (chunk: Buffer) => (body += chunk.toString()));
@@ -21,11 +18,9 @@ const receiver = createServer((request, response) => {
     response.writeHead(204).end();
   });
 });
-beforeAll(async () => {
-  stage = await setJudgeStage();
-  received = [];
-  url = `${(await listenOnLoopback(receiver)).url}/hooks`;
-});
+const stage = await setJudgeStage();
+const received: Received[] = [];
+const url = `${(await listenOnLoopback(receiver)).url}/hooks`;
 afterAll(async () => {
   await stage[Symbol.asyncDispose]();
   receiver.close();

@@ -5,18 +5,15 @@ import Anthropic, {
   PermissionDeniedError,
 } from "@anthropic-ai/sdk";
 import { text } from "@tandem/rehearsal";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { collectUntil, endsTurn } from "../testing/collect-stream.ts";
 import { startLossyProxy } from "../testing/lossy-proxy.ts";
 import { REAL_DEADLINE_MS, StreamReader } from "../testing/read-stream.ts";
-import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
+import { setJudgeStage } from "../testing/judge-stage.ts";
 
-let stage: JudgeStage;
 /** Shared by two tests: each new one starts a process. */
 let session: string;
-beforeAll(async () => {
-  stage = await setJudgeStage();
-});
+const stage = await setJudgeStage();
 afterAll(() => stage[Symbol.asyncDispose]());
 
 describe("models", () => {

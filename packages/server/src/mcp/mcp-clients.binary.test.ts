@@ -1,17 +1,13 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type MadeUpContext, makeUpContext } from "../testing/made-up-context.ts";
+import { afterAll, describe, expect, test } from "vitest";
+import { makeUpContext } from "../testing/made-up-context.ts";
 import { MemoryEngine } from "../testing/memory-engine.ts";
 import { rawRequest } from "../testing/raw-request.ts";
-import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
+import { startTestServer } from "../testing/start-test-server.ts";
 
-let context: MadeUpContext;
-let server: TestServer;
-beforeAll(async () => {
-  context = await makeUpContext();
-  server = await startTestServer({ engine: new MemoryEngine().engine, context, settings: { heartbeatMs: 100 } });
-});
+const context = await makeUpContext();
+const server = await startTestServer({ engine: new MemoryEngine().engine, context, settings: { heartbeatMs: 100 } });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
   await context[Symbol.asyncDispose]();

@@ -127,7 +127,7 @@ function fleetGauges(registry: MetricRegistry): (status: FleetStatus) => void {
     "place",
   ]);
   const unserved = registry.gauge("tandem_queue_unserved", "Runs that wait and that no worker can take");
-  const dead = registry.gauge("tandem_queue_dead", "Runs that were given up");
+  const dead = registry.gauge("tandem_queue_dead", "Runs that failed their last attempt");
   const workers = registry.gauge("tandem_workers", "Processes of the fleet", ["role", "state"]);
   const abandoned = registry.gauge(
     "tandem_leases_abandoned",

@@ -24,7 +24,7 @@ const createMetrics = (registry: MetricRegistry) => ({
     REQUEST_SECONDS,
   ),
   tokens: registry.counter("tandem_tokens_total", "Tokens that sessions used", ["model", "type"]),
-  cost: registry.counter("tandem_cost_usd_total", "What that is at list price, in US dollars", ["model"]),
+  cost: registry.counter("tandem_cost_usd_total", "Cost at list price, in US dollars", ["model"]),
   calls: registry.counter("tandem_tool_calls_total", "Tool calls that ended", ["type", "outcome"]),
   retries: registry.counter("tandem_retries_total", "Model requests that were made again, by status", ["status"]),
   limits: registry.counter("tandem_rate_limits_total", "Quotas that were met, by kind", ["kind"]),

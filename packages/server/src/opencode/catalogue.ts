@@ -2,7 +2,7 @@ import { RequestError, type PermissionMode } from "@tandem/protocol";
 import type { Engine, Model } from "@tandem/sessions";
 import { MODE_NAMES } from "../acp/session-settings.ts";
 import { agentOfMode } from "./projection/modes.ts";
-import { PROVIDER } from "./projection/provider.ts";
+import { PROVIDER } from "./projection/provider-id.ts";
 
 const DEFAULT_CONTEXT = 200_000;
 const DEFAULT_OUTPUT = 32_000;

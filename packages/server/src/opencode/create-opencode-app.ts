@@ -87,12 +87,12 @@ export function createOpencodeApp(options: OpencodeAppOptions): Hono<Surrounding
     throw new RequestError("not_found", `opencode's ${c.req.method} ${c.req.path} is not served by Tandem.`);
   });
   app.onError((error, c) => {
-    const { response, unexpected } = opencodeError(error, c.env.exchange.id);
+    const { status, headers, body, unexpected } = opencodeError(error, c.env.exchange.id);
     if (unexpected)
       logger.error({ err: error, request_id: c.env.exchange.id }, "opencode: a request failed unexpectedly");
     // opencode's clients send the token as the password of Basic authentication.
-    if (response.status === 401) response.headers.set("www-authenticate", 'Basic realm="Tandem"');
-    return response;
+    const login = status === 401 && { "www-authenticate": 'Basic realm="Tandem"' };
+    return new Response(body, { status, headers: { ...headers, ...login } });
   });
   return app;
 }

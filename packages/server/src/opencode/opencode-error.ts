@@ -1,4 +1,4 @@
-import { errorReply } from "../http/error-reply.ts";
+import { errorReply, type ErrorReply } from "../http/error-reply.ts";
 
 const NAMES: Readonly<Record<number, string>> = {
   400: "BadRequest",
@@ -10,9 +10,9 @@ const NAMES: Readonly<Record<number, string>> = {
 };
 
 /** An error in the form of opencode's API. */
-export function opencodeError(error: unknown, requestId: string): { response: Response; unexpected: boolean } {
-  const { status, headers, body, unexpected } = errorReply(error, requestId);
-  const { message } = (JSON.parse(body) as { error: { message: string } }).error;
-  const answer = { name: NAMES[status] ?? "UnknownError", data: { message }, request_id: requestId };
-  return { response: new Response(JSON.stringify(answer), { status, headers }), unexpected };
+export function opencodeError(error: unknown, requestId: string): ErrorReply {
+  const reply = errorReply(error, requestId);
+  const { message } = (JSON.parse(reply.body) as { error: { message: string } }).error;
+  const answer = { name: NAMES[reply.status] ?? "UnknownError", data: { message }, request_id: requestId };
+  return { ...reply, body: JSON.stringify(answer) };
 }

@@ -12,7 +12,7 @@ import type { WireEvent } from "./projection/wire-event.ts";
 const RETRY_MS = 1_000;
 /** Idle sessions that stay followed, because a client may show them. */
 const MAX_IDLE = 30;
-/** Sessions that a new client is told about in full: after a restart, it may still show one of them. */
+/** Sessions of which a new client gets the full state: after a restart, it may still show one of them. */
 const RECENT = 5;
 
 export type HubListener = (events: readonly WireEvent[], directory: string) => void;

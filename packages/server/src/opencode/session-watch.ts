@@ -3,11 +3,11 @@ import type { Engine } from "@tandem/sessions";
 import { isQuestion, permissionRequest, questionRequest } from "./projection/permission-request.ts";
 import { requestIdOf, sessionIdOf } from "./projection/opencode-id.ts";
 import { SessionStream } from "../acp/session-stream.ts";
-import type { Inquiry } from "../acp/questions/inquiry.ts";
+import type { PendingRequest } from "../acp/questions/pending-request.ts";
 import { diffMessages } from "./projection/diff-messages.ts";
 import { MessageView } from "./projection/message-view.ts";
 import { SessionFacts, type TurnFacts } from "./projection/session-facts.ts";
-import { TurnWaits } from "./turn-waits.ts";
+import { TurnEndWaits } from "./turn-end-waits.ts";
 import type { TodoItem, WireEvent } from "./projection/wire-event.ts";
 import type { WireMessage } from "./projection/wire-message.ts";
 
@@ -36,7 +36,7 @@ export class SessionWatch {
   readonly #options: WatchOptions;
   readonly #projection = new Projection();
   readonly #messages: MessageView;
-  readonly #waits = new TurnWaits();
+  readonly #waits = new TurnEndWaits();
   readonly #end = new AbortController();
   #shown: ReadonlyMap<string, WireMessage> = new Map();
   #flushing: NodeJS.Timeout | undefined;
@@ -81,7 +81,7 @@ export class SessionWatch {
 
   /** Pending permissions and questions. */
   requests(): Extract<WireEvent, { type: "permission.asked" | "question.asked" }>[] {
-    return [...this.facts.pending.values()].map((inquiry) => this.#requestOf(inquiry));
+    return [...this.facts.pending.values()].map((pendingRequest) => this.#requestOf(pendingRequest));
   }
 
   /** Shows a message that waits for its turn. */
@@ -206,22 +206,22 @@ export class SessionWatch {
     if (events.length > 0) this.#options.publish(events);
   }
 
-  #requestOf(inquiry: Inquiry): Extract<WireEvent, { type: "permission.asked" | "question.asked" }> {
-    const holder = this.#projection.messages.findLast(({ parts }) => parts.some(({ id }) => id === inquiry.id));
+  #requestOf(pendingRequest: PendingRequest): Extract<WireEvent, { type: "permission.asked" | "question.asked" }> {
+    const holder = this.#projection.messages.findLast(({ parts }) => parts.some(({ id }) => id === pendingRequest.id));
     const place = { session: this.#id, thread: holder?.thread ?? null, message: holder?.id ?? null };
-    return isQuestion(inquiry)
-      ? { type: "question.asked", properties: questionRequest(inquiry, place) }
-      : { type: "permission.asked", properties: permissionRequest(inquiry, place) };
+    return isQuestion(pendingRequest)
+      ? { type: "question.asked", properties: questionRequest(pendingRequest, place) }
+      : { type: "permission.asked", properties: permissionRequest(pendingRequest, place) };
   }
 
   #repliedOf(
-    inquiry: Inquiry,
+    pendingRequest: PendingRequest,
     { outcome, scope }: Extract<SessionEvent, { type: "tandem.approval_resolved" }>,
   ): WireEvent {
-    const holder = this.#projection.messages.findLast(({ parts }) => parts.some(({ id }) => id === inquiry.id));
+    const holder = this.#projection.messages.findLast(({ parts }) => parts.some(({ id }) => id === pendingRequest.id));
     const sessionID = sessionIdOf(this.#id, holder?.thread ?? null);
-    if (isQuestion(inquiry)) {
-      const requestID = requestIdOf("question", inquiry.id);
+    if (isQuestion(pendingRequest)) {
+      const requestID = requestIdOf("question", pendingRequest.id);
       return outcome === "allowed"
         ? { type: "question.replied", properties: { sessionID, requestID, answers: [] } }
         : { type: "question.rejected", properties: { sessionID, requestID } };
@@ -229,7 +229,7 @@ export class SessionWatch {
     const reply = outcome !== "allowed" ? "reject" : scope === "once" || scope === undefined ? "once" : "always";
     return {
       type: "permission.replied",
-      properties: { sessionID, requestID: requestIdOf("permission", inquiry.id), reply },
+      properties: { sessionID, requestID: requestIdOf("permission", pendingRequest.id), reply },
     };
   }
 }

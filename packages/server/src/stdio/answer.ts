@@ -1,6 +1,7 @@
+import { parseJson, type stdio } from "@tandem/protocol";
 import type { IncomingMessage } from "node:http";
 import { fromReply, lineTooLong } from "./line-error.ts";
-import type { LineError, RequestId, StdioLimits } from "./lines.ts";
+import type { StdioLimits } from "./stdio-limits.ts";
 
 /** The JSON around a result, with the longest id. */
 const AROUND_BYTES = 1_024;
@@ -11,7 +12,7 @@ const REFUSAL_BYTES = 256 * 1_024;
 /** The line for a response of the API. */
 export async function readAnswer(
   answer: IncomingMessage,
-  { id, limits, isFile }: { id: RequestId; limits: StdioLimits; isFile: boolean },
+  { id, limits, isFile }: { id: stdio.RequestId; limits: StdioLimits; isFile: boolean },
 ): Promise<string> {
   if ((answer.statusCode ?? 500) >= 300) return JSON.stringify({ id, error: await readRefusal(answer) });
   const most = limits.lineBytes - AROUND_BYTES;
@@ -23,9 +24,9 @@ export async function readAnswer(
 }
 
 /** The error of a refused request. */
-export async function readRefusal(answer: IncomingMessage): Promise<LineError> {
+export async function readRefusal(answer: IncomingMessage): Promise<stdio.LineError> {
   const bytes = await readUpTo(answer, REFUSAL_BYTES);
-  return fromReply(answer.statusCode ?? 500, bytes && parse(bytes));
+  return fromReply(answer.statusCode ?? 500, bytes && parseJson(bytes.toString("utf8")));
 }
 
 async function readUpTo(answer: IncomingMessage, most: number): Promise<Buffer | undefined> {
@@ -50,12 +51,4 @@ function fileOf({ headers }: IncomingMessage, bytes: Buffer) {
     size_bytes: bytes.length,
     content: bytes.toString("base64"),
   };
-}
-
-function parse(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString("utf8"));
-  } catch {
-    return undefined;
-  }
 }

@@ -1,11 +1,11 @@
-import { RequestError, TandemError } from "@tandem/protocol";
+import { RequestError, TandemError, stdio } from "@tandem/protocol";
 import { errorReply } from "../http/error-reply.ts";
-import { lineError, type LineError, type StdioLimits } from "./lines.ts";
+import type { StdioLimits } from "./stdio-limits.ts";
 
 /** Converts an API error by its status and body. */
-export function fromReply(status: number, body: unknown): LineError {
+export function fromReply(status: number, body: unknown): stdio.LineError {
   const { error, request_id } = (typeof body === "object" && body !== null ? body : {}) as Record<string, unknown>;
-  const known = lineError.safeParse({
+  const known = stdio.lineError.safeParse({
     ...(typeof error === "object" ? error : undefined),
     status,
     ...(typeof request_id === "string" && request_id !== "" && { request_id }),
@@ -16,7 +16,7 @@ export function fromReply(status: number, body: unknown): LineError {
 }
 
 /** Converts a local error to the API's format. */
-export function toLineError(error: unknown): LineError {
+export function toLineError(error: unknown): stdio.LineError {
   const { status, body } = errorReply(error, "");
   return fromReply(status, JSON.parse(body));
 }
@@ -27,13 +27,13 @@ export const unreachable = (cause?: unknown): RequestError =>
     cause,
   });
 
-export const cancelled = (): LineError => ({
+export const cancelled = (): stdio.LineError => ({
   type: "cancelled",
   message: "It was cancelled; what it had already done stays done.",
   status: 499,
 });
 
-export const lineTooLong = ({ lineBytes }: StdioLimits): LineError => ({
+export const lineTooLong = ({ lineBytes }: StdioLimits): stdio.LineError => ({
   type: "request_too_large",
   message: `The answer does not fit into a line of ${Math.floor(lineBytes / 1024)} KiB. Ask for less of it, with \`limit\`, or over HTTP.`,
   status: 413,

@@ -1,8 +1,9 @@
+import { stdio } from "@tandem/protocol";
 import type { Readable, Writable } from "node:stream";
 import type { Logger } from "../http/create-logger.ts";
 import { readLines } from "./line-reader.ts";
 import { LineWriter } from "./line-writer.ts";
-import { defaultLimits, PROTOCOL, type StdioLimits } from "./lines.ts";
+import { defaultLimits, type StdioLimits } from "./stdio-limits.ts";
 import { methods, OWN_METHODS } from "./methods.ts";
 import { StdioHost } from "./stdio-host.ts";
 import type { Wire } from "./wire.ts";
@@ -34,7 +35,7 @@ export async function serveStdio(parts: {
   const limits = { ...defaultLimits, ...parts.limits };
   const { answerMs, hurryMs, flushMs } = { ...DEADLINES, ...parts.deadlines };
   const writer = new LineWriter(parts.stdout);
-  const onHello = (client: string | undefined) => parts.logger.info({ client }, "a host said hello");
+  const onHello = (client: string | undefined) => parts.logger.info({ client }, "a host connected");
   const host = new StdioHost({ wire: parts.wire, writer, limits, onHello });
   const over = AbortSignal.any([parts.signal, writer.closed]);
   await writer.write(JSON.stringify(helloOf(parts, limits)));
@@ -61,9 +62,12 @@ export async function serveStdio(parts: {
   over.removeEventListener("abort", leave);
 }
 
-const helloOf = ({ version, engine }: { version: string; engine: "own" | "server" }, limits: StdioLimits) => ({
+const helloOf = (
+  { version, engine }: { version: string; engine: "own" | "server" },
+  limits: StdioLimits,
+): stdio.HelloLine => ({
   hello: {
-    protocol: PROTOCOL,
+    protocol: stdio.PROTOCOL,
     product: "tandem",
     version,
     engine,

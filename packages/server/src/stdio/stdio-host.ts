@@ -1,4 +1,4 @@
-import { RequestError } from "@tandem/protocol";
+import { RequestError, stdio } from "@tandem/protocol";
 import { z } from "zod";
 import { describeIssues } from "../http/request/describe-issues.ts";
 import { isNestedDeeper } from "../http/request/is-nested-deeper.ts";
@@ -6,15 +6,7 @@ import { isResumable, type Route } from "../http/route.ts";
 import { WireError } from "../http/wire-error.ts";
 import { readAnswer } from "./answer.ts";
 import { cancelled, toLineError, unreachable } from "./line-error.ts";
-import {
-  cancelParams,
-  helloParams,
-  PROTOCOL,
-  requestLine,
-  type LineError,
-  type RequestId,
-  type StdioLimits,
-} from "./lines.ts";
+import type { StdioLimits } from "./stdio-limits.ts";
 import type { LineWriter } from "./line-writer.ts";
 import { findMethod } from "./methods.ts";
 import { Subscription } from "./subscription.ts";
@@ -42,7 +34,7 @@ interface HostDependencies {
 /** One host with its open requests and streams. Every request gets exactly one response. */
 export class StdioHost {
   readonly #dependencies: HostDependencies;
-  readonly #open = new Map<RequestId, Open>();
+  readonly #open = new Map<stdio.RequestId, Open>();
   #isGreeted = false;
 
   constructor(dependencies: HostDependencies) {
@@ -55,11 +47,11 @@ export class StdioHost {
    */
   async receive(line: Buffer | undefined): Promise<void> {
     if (line?.length === 0) return;
-    let id: RequestId | null = null;
+    let id: stdio.RequestId | null = null;
     try {
       const raw = parseLine(line, this.#dependencies.limits);
       id = idOf(raw);
-      const request = check(requestLine, raw, "The line");
+      const request = check(stdio.requestLine, raw, "The line");
       if (this.#open.has(request.id)) {
         throw new RequestError("conflict", `The id ${JSON.stringify(request.id)} is that of something still open.`);
       }
@@ -81,14 +73,14 @@ export class StdioHost {
     for (const { stop } of this.#open.values()) stop.abort();
   }
 
-  async #begin(id: RequestId, method: string, params: Record<string, unknown>): Promise<void> {
+  async #begin(id: stdio.RequestId, method: string, params: Record<string, unknown>): Promise<void> {
     if (method === "hello") return this.#greet(id, params);
     if (!this.#isGreeted) {
       throw new RequestError("invalid_request", "The host has not said which protocol it speaks.", {
-        fix: `Send {"id":0,"method":"hello","params":{"protocol":${PROTOCOL}}} first.`,
+        fix: `Send {"id":0,"method":"hello","params":{"protocol":${stdio.PROTOCOL}}} first.`,
       });
     }
-    if (method === "cancel") return this.#cancel(id, check(cancelParams, params, "params").id);
+    if (method === "cancel") return this.#cancel(id, check(stdio.cancelParams, params, "params").id);
     const route = findMethod(method);
     const kind = route.kind === "stream" ? "stream" : "request";
     this.#wantRoom(kind);
@@ -101,14 +93,14 @@ export class StdioHost {
     this.#open.set(id, { kind, stop, done });
   }
 
-  async #greet(id: RequestId, params: unknown): Promise<void> {
-    const { protocol, client } = check(helloParams, params, "params");
-    if (protocol !== PROTOCOL) {
+  async #greet(id: stdio.RequestId, params: unknown): Promise<void> {
+    const { protocol, client } = check(stdio.helloParams, params, "params");
+    if (protocol !== stdio.PROTOCOL) {
       return this.#refuse(id, {
         type: "protocol_mismatch",
-        message: `The host speaks protocol ${protocol}, and this Tandem speaks ${PROTOCOL}. Use a host and a Tandem that fit.`,
+        message: `The host speaks protocol ${protocol}, and this Tandem speaks ${stdio.PROTOCOL}. Use a host and a Tandem that fit.`,
         status: 400,
-        details: { protocols: [PROTOCOL] },
+        details: { protocols: [stdio.PROTOCOL] },
       });
     }
     this.#isGreeted = true;
@@ -117,7 +109,7 @@ export class StdioHost {
   }
 
   /** The cancelled request or stream reports its end before this is answered. */
-  async #cancel(id: RequestId, what: RequestId): Promise<void> {
+  async #cancel(id: stdio.RequestId, what: stdio.RequestId): Promise<void> {
     const open = this.#open.get(what);
     open?.stop.abort();
     const done = (open?.done ?? Promise.resolve()).then(() =>
@@ -128,7 +120,7 @@ export class StdioHost {
     void done.finally(() => this.#open.delete(id));
   }
 
-  async #ask(id: RequestId, route: Route, params: Record<string, unknown>, signal: AbortSignal): Promise<void> {
+  async #ask(id: stdio.RequestId, route: Route, params: Record<string, unknown>, signal: AbortSignal): Promise<void> {
     const request = await toRequest(route, params);
     const line = await this.#dependencies.wire
       .send({ ...request, signal })
@@ -141,7 +133,12 @@ export class StdioHost {
     await this.#dependencies.writer.write(line);
   }
 
-  async #stream(id: RequestId, route: Route, params: Record<string, unknown>, signal: AbortSignal): Promise<void> {
+  async #stream(
+    id: stdio.RequestId,
+    route: Route,
+    params: Record<string, unknown>,
+    signal: AbortSignal,
+  ): Promise<void> {
     const parts = {
       wire: this.#dependencies.wire,
       writer: this.#dependencies.writer,
@@ -161,7 +158,7 @@ export class StdioHost {
     });
   }
 
-  #refuse(id: RequestId | null, error: LineError): Promise<void> {
+  #refuse(id: stdio.RequestId | null, error: stdio.LineError): Promise<void> {
     return this.#dependencies.writer.write(JSON.stringify({ id, error }));
   }
 }
@@ -179,8 +176,8 @@ function parseLine(line: Buffer | undefined, { lineBytes }: StdioLimits): unknow
 }
 
 /** Lets even an invalid request get a response with its id. */
-function idOf(raw: unknown): RequestId | null {
-  const parsed = z.object({ id: requestLine.shape.id }).safeParse(raw);
+function idOf(raw: unknown): stdio.RequestId | null {
+  const parsed = z.object({ id: stdio.requestLine.shape.id }).safeParse(raw);
   return parsed.success ? parsed.data.id : null;
 }
 

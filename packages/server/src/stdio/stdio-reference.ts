@@ -1,47 +1,48 @@
+import { stdio } from "@tandem/protocol";
 import { isResumable, type Route } from "../http/route.ts";
 import { refusedRoutes } from "../http/routes/server/refused-routes.ts";
-import { defaultLimits, PROTOCOL } from "./lines.ts";
+import { defaultLimits } from "./stdio-limits.ts";
 import { methods } from "./methods.ts";
 import { stdioSchema } from "./stdio-schema.ts";
 
 const INTRODUCTION = `# Lines of \`tandem stdio\`
 
 Every operation of [the HTTP API](api.md) is a method, from the same table of routes: same checks, same results, same
-errors. [The guide](../guides/stdio.md) shows a session from beginning to end. \`tandem stdio --schema\` prints a JSON Schema
-of every line: \`HostLine\` is what a host writes, \`TandemLine\` what it reads, \`Request.METHOD\`, \`Result.METHOD\` and
-\`Event.METHOD\` what a method takes, answers and streams. It is that of the version that prints it: later versions of
-protocol ${PROTOCOL} may add methods, events and fields, and take none away.
+errors. [The guide](../guides/stdio.md) shows a whole session. \`tandem stdio --schema\` prints a JSON Schema of every line:
+a host writes a \`HostLine\` and reads a \`TandemLine\`. \`Request.METHOD\`, \`Result.METHOD\` and \`Event.METHOD\` are a
+method's parameters, answer and streamed events. The schema belongs to the version that prints it: later versions of
+protocol ${stdio.PROTOCOL} may add methods, events and fields, but remove none.
 
 A line is one JSON object in UTF-8, ended by \`\\n\`, of at most ${defaultLimits.lineBytes / 1024 / 1024} MiB. Other characters that some readers take for the end
-of a line (U+0085, U+2028, U+2029) are escaped in what Tandem writes.
+of a line (U+0085, U+2028, U+2029) are escaped in Tandem's lines.
 
 | from the host | |
 | --- | --- |
-| \`{"id":1,"method":"…","params":{…}}\` | a request. \`id\` is a string or an integer of the host's choice, free again once it is answered; that of a stream, once it has ended |
+| \`{"id":1,"method":"…","params":{…}}\` | a request. The host chooses \`id\`, a string or an integer, and may reuse it after the answer; a stream's, after its end |
 
 | from Tandem | |
 | --- | --- |
 | \`{"hello":{…}}\` | the first line: \`protocol\`, \`version\`, \`engine\`, \`capabilities\`, \`limits\` |
 | \`{"id":1,"result":…}\` | the answer |
-| \`{"id":1,"error":{"type":"…","message":"…","status":404}}\` | or why there is none, with the type and status that HTTP would have. \`"id":null\` where a line could not be read, or nothing could be started |
+| \`{"id":1,"error":{"type":"…","message":"…","status":404}}\` | or the error, with the type and status of HTTP. \`"id":null\` if a line could not be read, or Tandem could not start |
 | \`{"stream":1,"cursor":"7","event":{…}}\` | an event of the stream that request 1 has opened. Previews have no cursor |
-| \`{"stream":1,"end":{"cursor":"7"}}\` | its last line; with an \`error\` if it broke off. \`after\` the cursor, it goes on without gap or repeat |
+| \`{"stream":1,"end":{"cursor":"7"}}\` | its last line; with an \`error\` if it broke off. A request with \`after\` set to the cursor continues it without gap or repeat |
 
-Answers come as they are ready, in any order. At most ${defaultLimits.requests} requests and ${defaultLimits.streams} streams are open at once; one more is an error
-with status 429. A line that is too long is an error with status 413, in either direction. While the host does not read, its
-lines are not read either, and streams wait.
+Answers arrive in any order. At most ${defaultLimits.requests} requests and ${defaultLimits.streams} streams are open at once; one more is an error
+with status 429. A line that is too long is an error with status 413, in either direction. While the host does not read,
+Tandem does not read its lines either, and streams wait.
 
-## Of the conversation itself
+## Connection
 
 | method | params | |
 | --- | --- | --- |
-| \`hello\` | \`protocol\`, \`client\`? | What the host speaks: ${PROTOCOL}. Before it, nothing else is answered. Another version is an error, \`protocol_mismatch\`, whose \`details.protocols\` are those that would do. |
-| \`cancel\` | \`id\` | End a stream, or wait no longer for an answer; what the request has already done stays done. \`cancelled\` is false if nothing of that id was open. |
+| \`hello\` | \`protocol\`, \`client\`? | The protocol of the host: ${stdio.PROTOCOL}. It must be the first request. Another version is an error, \`protocol_mismatch\`, whose \`details.protocols\` are the supported ones. |
+| \`cancel\` | \`id\` | End a stream, or stop waiting for an answer; completed effects of the request remain. \`cancelled\` is false if no request or stream had that id. |
 
 ## Methods
 
 Path and query parameters of HTTP are params too, with the same names; lists are JSON arrays. Files
-are base64 in \`content\`, so that one of ${Math.floor((defaultLimits.lineBytes * 3) / 4 / 1024 / 1024)} MiB fits into a line. Params with a question mark may be left out.
+are base64 in \`content\`, so that one of ${Math.floor((defaultLimits.lineBytes * 3) / 4 / 1024 / 1024)} MiB fits into a line. Params with a question mark are optional.
 `;
 
 /** Renders the reference of every line and method. */

@@ -1,22 +1,7 @@
+import { stdio } from "@tandem/protocol";
 import type { z } from "zod";
 import { isResumable } from "../http/route.ts";
 import { Components, type Json } from "../http/schemas/components.ts";
-import {
-  cancelParams,
-  cancelResult,
-  endLine,
-  errorLine,
-  eventLine,
-  fileParams,
-  fileResult,
-  helloLine,
-  helloParams,
-  helloResult,
-  PROTOCOL,
-  requestId,
-  resultLine,
-  streamResult,
-} from "./lines.ts";
 import { AFTER, methods, pathNames, type StdioRoute } from "./methods.ts";
 
 interface ObjectSchema extends Json {
@@ -27,15 +12,15 @@ interface ObjectSchema extends Json {
 const afterParam: Json = {
   type: "string",
   description:
-    "Go on after the event with this cursor. Without it, the stream begins now; that of a job, with its first.",
+    "Continue after the event with this cursor. Without it, the stream begins now; that of a job, with its first event.",
 };
 
 /** The JSON Schema of the protocol: the root matches any line, in either direction. */
 export function stdioSchema(): Json {
   const components = new Components("#/$defs/");
   const own: [string, Json, Json][] = [
-    ["hello", components.of(helloParams, "input"), components.of(helloResult, "output")],
-    ["cancel", components.of(cancelParams, "input"), components.of(cancelResult, "output")],
+    ["hello", components.of(stdio.helloParams, "input"), components.of(stdio.helloResult, "output")],
+    ["cancel", components.of(stdio.cancelParams, "input"), components.of(stdio.cancelResult, "output")],
   ];
   const routes = [...methods.values()].map((route): [string, Json, Json] => [
     route.name,
@@ -43,21 +28,23 @@ export function stdioSchema(): Json {
     resultOf(route, components),
   ]);
   const all = [...own, ...routes];
-  const id = components.of(requestId, "input");
-  const lines = [helloLine, resultLine, errorLine, eventLine, endLine].map((line) => components.of(line, "output"));
+  const id = components.of(stdio.requestId, "input");
+  const lines = [stdio.helloLine, stdio.resultLine, stdio.errorLine, stdio.eventLine, stdio.endLine].map((line) =>
+    components.of(line, "output"),
+  );
   const streams = [...methods.values()].flatMap((route): [string, Json][] =>
     route.kind === "stream" ? [[`Event.${route.name}`, components.of(route.frame, "output")]] : [],
   );
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
-    title: `Lines of \`tandem stdio\`, protocol ${PROTOCOL}`,
+    title: `Lines of \`tandem stdio\`, protocol ${stdio.PROTOCOL}`,
     anyOf: [{ $ref: "#/$defs/HostLine" }, { $ref: "#/$defs/TandemLine" }],
     $defs: {
       HostLine: {
-        description: "What a host writes.",
+        description: "Lines that a host writes.",
         anyOf: all.map(([name]) => ({ $ref: `#/$defs/Request.${name}` })),
       },
-      TandemLine: { description: "What Tandem writes.", anyOf: lines },
+      TandemLine: { description: "Lines that Tandem writes.", anyOf: lines },
       ...Object.fromEntries(all.map(([name, params]) => [`Request.${name}`, requestOf(name, id, params)])),
       ...Object.fromEntries(all.map(([name, , result]) => [`Result.${name}`, result])),
       ...Object.fromEntries(streams),
@@ -100,7 +87,7 @@ function bodyOf(route: StdioRoute): z.ZodType | undefined {
     case "json":
       return route.body;
     case "upload":
-      return fileParams.extend(route.body.shape);
+      return stdio.fileParams.extend(route.body.shape);
     case "download":
     case "stream":
       return undefined;
@@ -145,8 +132,8 @@ function resultOf(route: StdioRoute, components: Components): Json {
     case "upload":
       return components.of(route.response, "output");
     case "download":
-      return components.of(fileResult, "output");
+      return components.of(stdio.fileResult, "output");
     case "stream":
-      return components.of(streamResult, "output");
+      return components.of(stdio.streamResult, "output");
   }
 }

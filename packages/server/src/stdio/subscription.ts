@@ -1,9 +1,9 @@
-import { readFrames } from "@tandem/client";
+import { readFrames, type stdio } from "@tandem/protocol";
 import type { IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readRefusal } from "./answer.ts";
 import { cancelled, lineTooLong, toLineError, unreachable } from "./line-error.ts";
-import type { LineError, RequestId, StdioLimits } from "./lines.ts";
+import type { StdioLimits } from "./stdio-limits.ts";
 import type { LineWriter } from "./line-writer.ts";
 import type { Wire, WireRequest } from "./wire.ts";
 
@@ -28,11 +28,11 @@ interface SubscriptionDependencies {
  * read pauses the stream. If the API disconnects it for that, the stream resumes after the host's last event.
  */
 export class Subscription {
-  readonly #id: RequestId;
+  readonly #id: stdio.RequestId;
   readonly #dependencies: SubscriptionDependencies;
   #cursor: string | undefined;
 
-  constructor(id: RequestId, dependencies: SubscriptionDependencies) {
+  constructor(id: stdio.RequestId, dependencies: SubscriptionDependencies) {
     this.#id = id;
     this.#dependencies = dependencies;
     this.#cursor = dependencies.request.headers["last-event-id"];
@@ -69,7 +69,7 @@ export class Subscription {
   }
 
   /** Returns the error that broke the stream, if any. */
-  async #follow(first: IncomingMessage): Promise<LineError | undefined> {
+  async #follow(first: IncomingMessage): Promise<stdio.LineError | undefined> {
     const { signal } = this.#dependencies;
     let answer: IncomingMessage | undefined = first;
     for (let tries = 0; !signal.aborted; tries += 1) {
@@ -81,8 +81,8 @@ export class Subscription {
       } catch {
         if (signal.aborted) return undefined;
         // Without a cursor, events could be missed; a stream that starts with a snapshot misses nothing.
-        const canGoOn = !this.#dependencies.resumable || this.#cursor !== undefined;
-        if (!canGoOn || tries >= TRIES) return toLineError(unreachable());
+        const canResume = !this.#dependencies.resumable || this.#cursor !== undefined;
+        if (!canResume || tries >= TRIES) return toLineError(unreachable());
         await sleep(FIRST_WAIT_MS * 2 ** tries, undefined, { signal }).catch(() => undefined);
       }
       answer = undefined;
@@ -93,7 +93,7 @@ export class Subscription {
   async #copy(
     answer: IncomingMessage,
     onFrame: () => void,
-  ): Promise<{ type: "ended"; error?: LineError } | { type: "behind" }> {
+  ): Promise<{ type: "ended"; error?: stdio.LineError } | { type: "behind" }> {
     const { writer, limits } = this.#dependencies;
     for await (const { name, id, data } of readFrames(answer, { maxLength: limits.lineBytes })) {
       onFrame();

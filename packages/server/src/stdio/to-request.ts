@@ -1,7 +1,6 @@
-import { RequestError } from "@tandem/protocol";
+import { RequestError, stdio } from "@tandem/protocol";
 import { describeIssues } from "../http/request/describe-issues.ts";
 import { isResumable, type Route } from "../http/route.ts";
-import { fileParams } from "./lines.ts";
 import { AFTER, pathNames, queryNames } from "./methods.ts";
 import type { WireRequest } from "./wire.ts";
 
@@ -48,7 +47,7 @@ async function bodyOf(route: Route, fields: Params | undefined): Promise<Body | 
 
 /** A file is sent as base64 beside the form's fields. */
 async function formOf({ filename, mime_type, content, ...fields }: Params): Promise<Body> {
-  const parsed = fileParams.safeParse({ filename, mime_type, content });
+  const parsed = stdio.fileParams.safeParse({ filename, mime_type, content });
   if (!parsed.success) throw wrong(describeIssues(parsed.error.issues, { noun: "field", known: [] }));
   const file = parsed.data;
   if (file.content.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(file.content)) {

@@ -1,6 +1,6 @@
 import type { PermissionMode, SessionCreateParams } from "@tandem/protocol";
 
-/** What a tenant's project decides for opencode's clients. */
+/** Settings of a tenant's project for opencode's clients. */
 export interface OpencodeHost {
   /** The folder of sessions whose client names none. */
   folder: string;

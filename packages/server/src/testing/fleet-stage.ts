@@ -2,15 +2,16 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findExecutable, openConversation, ProcessLedger } from "@tandem/claude-code";
-import { ENVIRONMENT_METADATA, newId } from "@tandem/protocol";
+import { ENVIRONMENT_METADATA, newId, systemClock } from "@tandem/protocol";
 import { createEmbeddedQueue } from "@tandem/queue";
 import { startRehearsal, type Rehearsal } from "@tandem/rehearsal";
-import { createEngine, FleetMember, type Engine, type FleetSettings } from "@tandem/sessions";
+import { createEngine, FleetMember, RecentOutage, type Engine, type FleetSettings } from "@tandem/sessions";
 import { openStore, type Store } from "@tandem/storage";
 import { startPostgres } from "@tandem/storage/testing";
 import { ClientServers } from "../acp/client-servers.ts";
 import { connectAgents } from "../acp/net/connect-agents.ts";
 import type { FleetProcess } from "../tenants/fleet-process.ts";
+import { HttpPeers } from "../fleet/http-peers.ts";
 import { RemotePreviews } from "../fleet/remote-previews.ts";
 import { createLogger } from "../http/create-logger.ts";
 import { startTestServer, type TestServer } from "./start-test-server.ts";
@@ -64,6 +65,8 @@ export async function setFleetStage(settings: readonly string[] = []): Promise<F
     const ledger = new ProcessLedger(join(stateFolder, "processes"));
     const worker = { id, machine, labels, tenants: null };
     const clientServers = new ClientServers();
+    const peers = new HttpPeers(store.workers, id);
+    const outage = new RecentOutage(systemClock);
     const engine = await createEngine(store, {
       executable: findExecutable(undefined),
       credential: async () => ({ type: "api_key", key: "sk-ant-made-up-key", baseUrl: rehearsal.url }),
@@ -80,7 +83,7 @@ export async function setFleetStage(settings: readonly string[] = []): Promise<F
       openConversation,
       sweep: () => ledger.sweep(),
       sessionServers: (session) => clientServers.of(session),
-      fleet: { queue, role, tenant: "default", worker, maxSessions: 10 },
+      fleet: { queue, role, tenant: "default", worker, maxSessions: 10, peers, outage },
       previews: parts.use(new RemotePreviews(self, { tenant: "default", logger: log })),
       log,
     });
@@ -103,6 +106,7 @@ export async function setFleetStage(settings: readonly string[] = []): Promise<F
       records: store.records,
       check: () => store.check(),
       fleet: self,
+      promiseNoTakeover: () => outage.begin(),
     });
     parts.use(server);
     await engine.start();
@@ -110,6 +114,7 @@ export async function setFleetStage(settings: readonly string[] = []): Promise<F
       store,
       queue,
       log,
+      peers,
       open: () => [engine.runs],
       runsOf: async () => engine.runs,
       row: {

@@ -89,143 +89,56 @@ export class MemoryEngine {
   }
 
   get engine(): Engine {
-    const nothing = async (): Promise<never> => {
-      throw new RequestError("not_found", "There is nothing here.");
-    };
     const empty = async () => ({ data: [], next: null, previous: null });
-    const catalogue = {
-      create: nothing,
-      get: nothing,
-      update: nothing,
-      archive: nothing,
-      delete: nothing,
-      list: empty,
-    };
-    return {
-      agents: { ...catalogue, versions: empty },
-      environments: catalogue,
-      work: {
-        poll: nothing,
-        ack: nothing,
-        heartbeat: nothing,
-        stop: nothing,
-        list: nothing,
-        get: nothing,
-        update: nothing,
-        stats: nothing,
-        sessions: async () => [],
-        isHeldWith: async () => true,
-      },
-      environmentKeys: { list: nothing, create: nothing, revoke: nothing, forget: async () => undefined },
-      deployments: {
-        ...catalogue,
-        pause: nothing,
-        unpause: nothing,
-        run: nothing,
-        runs: { get: nothing, list: empty },
-      },
-      triggers: {
-        ...catalogue,
-        list: async () => [],
-        rotate: nothing,
-        deliveries: async () => [],
-        receive: async () => undefined,
-      },
-      vaults: { ...catalogue, credentials: { ...catalogue, validate: nothing } },
-      vaultLogins: { start: nothing, finish: nothing },
-      messages: { send: nothing },
-      notifications: { list: async () => [], test: async () => [] },
-      webhooks: {
-        list: async () => [],
-        get: nothing,
-        create: nothing,
-        update: nothing,
-        delete: nothing,
-        rotate: nothing,
-        test: nothing,
-        deliveries: nothing,
-        resend: nothing,
-      },
-      approvals: { list: async () => ({ data: [], next: null }), get: nothing, answer: nothing },
-      files: { ...catalogue, upload: nothing, content: nothing },
-      skills: {
-        ...catalogue,
-        use: nothing,
-        createVersion: nothing,
-        version: nothing,
-        versions: nothing,
-        deleteVersion: nothing,
-        content: nothing,
-      },
-      memoryStores: {
-        ...catalogue,
-        list: async () => [],
-        entries: nothing,
-        withContent: nothing,
-        entry: nothing,
-        add: nothing,
-        change: nothing,
-        remove: nothing,
-        versions: nothing,
-        version: nothing,
-        redact: nothing,
-        adoptFormer: async () => undefined,
-      },
-      sandboxHosts: { list: async () => ({ data: [], refused: [] }), allow: nothing, revoke: nothing },
+    const none = async () => [];
+    const done = async () => undefined;
+    return withRefusals<Engine>({
+      agents: { list: empty, versions: empty },
+      environments: { list: empty },
+      work: { sessions: none, isHeldWith: async () => true },
+      environmentKeys: { forget: done },
+      deployments: { list: empty, runs: { list: empty } },
+      triggers: { list: none, deliveries: none, receive: done },
+      vaults: { list: empty, credentials: { list: empty } },
+      vaultLogins: {},
+      messages: {},
+      notifications: { list: none, test: none },
+      webhooks: { list: none },
+      approvals: { list: async () => ({ data: [], next: null }) },
+      files: { list: empty },
+      skills: { list: empty },
+      memoryStores: { list: none, adoptFormer: done },
+      sandboxHosts: { list: async () => ({ data: [], refused: [] }) },
       rules: {
-        add: nothing,
-        remove: nothing,
-        test: nothing,
-        list: async () => [],
-        forget: async () => undefined,
+        list: none,
+        forget: done,
         bookOf: async () => ({ judge: () => undefined, suggest: () => undefined, covers: () => false }),
       },
-      budgets: { list: async () => [], session: async () => [], set: async () => [] },
-      killSwitch: { state: async () => undefined, stop: nothing, resume: async () => undefined, heed: async () => 0 },
-      sessions: this.#sessions(catalogue),
-      history: {
-        checkpoints: nothing,
-        diff: nothing,
-        cassette: nothing,
-        rewind: nothing,
-        undoRewind: nothing,
-        fork: nothing,
-        compact: nothing,
-      },
+      budgets: { list: none, session: none, set: none },
+      killSwitch: { state: done, resume: done, heed: async () => 0 },
+      sessions: this.#sessions(),
+      history: {},
       audit: {
-        note: async () => undefined,
+        note: done,
         list: empty,
         export: async () => ({ head: NO_HEAD, entries: noEntries() }),
         verify: async () => ({ ok: true, entries: 0, head: NO_HEAD, broken: null }),
       },
-      trust: { of: nothing },
-      fleet: { status: nothing, dead: async () => [], requeue: nothing, drain: nothing },
-      mcpServers: { list: async () => [], get: nothing, accept: nothing },
+      trust: {},
+      fleet: { dead: none },
+      mcpServers: { list: none },
       ownerUrls: { add: async (urls) => void this.ownerUrls.push(...urls) },
-      runs: { load: { held: 0, busy: [] }, advance: nothing, makeRoom: nothing },
-      worktrees: {
-        list: async () => [],
-        status: nothing,
-        patch: nothing,
-        merge: nothing,
-        apply: nothing,
-        remove: nothing,
-        prune: async () => ({ removed: [], kept: [] }),
-      },
+      runs: { load: { held: 0, busy: [] } },
+      worktrees: { list: none, prune: async () => ({ removed: [], kept: [] }) },
       models: () => this.models(),
-      start: async () => undefined,
-      stop: async () => undefined,
-    };
+      start: done,
+      stop: done,
+    });
   }
 
-  #sessions(catalogue: Pick<Sessions, "create" | "update" | "archive"> & { list: Sessions["list"] }): Sessions {
-    const nothing = async (): Promise<never> => {
-      throw new RequestError("not_found", "There is nothing here.");
-    };
+  #sessions(): Listed<Sessions> {
     return {
-      ...catalogue,
-      createAgain: catalogue.create,
-      check: nothing,
+      list: async () => ({ data: [], next: null, previous: null }),
       get: async (id) => this.#log(id) && { ...madeUpSession(id), metadata: this.#metadata.get(id) ?? {} },
       delete: async (id) => {
         const log = this.#log(id);
@@ -256,6 +169,7 @@ export class MemoryEngine {
       position: async (id, event) => this.#log(id).events.find((entry) => entry.event.id === event)?.seq,
       follow: (id, after, signal) => this.#follow(id, after, signal),
       followEncoded: (id, after, signal) => this.#followEncoded(id, after, signal),
+      opened: async () => {},
       onDelta: (id, listener) => {
         const stop = this.#deltas.listen(id, listener);
         this.listeners += 1;
@@ -276,21 +190,10 @@ export class MemoryEngine {
         return [madeUpThread(id, primary, null), ...threads.map((own) => madeUpThread(id, own, primary))];
       },
       tasks: async () => [],
-      stopTask: nothing,
       commands: async () => [],
       commandsIn: async () => [],
-      takeBack: nothing,
-      shell: nothing,
-      resources: { add: nothing, update: nothing, delete: nothing },
-      folder: {
-        list: nothing,
-        search: nothing,
-        read: nothing,
-        write: nothing,
-        move: nothing,
-        makeFolder: nothing,
-        delete: nothing,
-      },
+      resources: {},
+      folder: {},
       feed: (signal) => this.#feed(signal),
       usage: async () => [],
       modelUsage: async () => [],
@@ -372,6 +275,33 @@ export class MemoryEngine {
     }
   }
 }
+
+type Method = (...args: never[]) => unknown;
+
+/** Some methods of an object and of those within it. */
+type Listed<T> = T extends Method
+  ? T
+  : { readonly [Name in keyof T as T[Name] extends Method ? never : Name]: Listed<T[Name]> } & {
+      readonly [Name in keyof T as T[Name] extends Method ? Name : never]?: T[Name];
+    };
+
+/** Methods that are not listed reject, at any depth. */
+function withRefusals<T extends object>(listed: Listed<T>): T {
+  const get = (target: object, name: string | symbol): unknown => {
+    const found: unknown = Reflect.get(target, name);
+    if (found !== undefined) return isPlain(found) ? new Proxy(found, { get }) : found;
+    // A promise must not take it for another promise.
+    return typeof name === "symbol" || name === "then" ? undefined : refuse;
+  };
+  return new Proxy(listed, { get }) as T;
+}
+
+const refuse = async (): Promise<never> => {
+  throw new RequestError("not_found", "There is nothing here.");
+};
+
+const isPlain = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
 const encode = ({ seq, thread, event }: LoggedEvent): EncodedEvent => ({
   seq,

@@ -37,7 +37,9 @@ export async function startTestServer(parts: {
   metrics?: ServerOptions["metrics"];
   tracing?: ServerOptions["tracing"];
   records?: Store["records"];
+  clock?: ServerOptions["clock"];
   isStarting?: ServerOptions["isStarting"];
+  promiseNoTakeover?: ServerOptions["promiseNoTakeover"];
 }): Promise<TestServer> {
   const tokens = parts.tokens ?? memoryTokens();
   const log: Record<string, unknown>[] = [];
@@ -61,8 +63,10 @@ export async function startTestServer(parts: {
     ...(parts.opencode && { opencode: parts.opencode, opencodePort: 0 }),
     ...(parts.fleet && { fleet: parts.fleet }),
     ...(parts.isStarting && { isStarting: parts.isStarting }),
+    ...(parts.promiseNoTakeover && { promiseNoTakeover: parts.promiseNoTakeover }),
     ...(parts.metrics && { metrics: parts.metrics }),
     tracing: parts.tracing,
+    ...(parts.clock && { clock: parts.clock }),
   });
   const secretFor = async (scope: Scope) => (await createToken(tokens, { name: scope, scopes: [scope] })).secret;
   const secret = await secretFor("admin");

@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
 import type { Engine } from "@tandem/sessions";
 import { createLogger } from "../http/create-logger.ts";
-import type { StdioLimits } from "../stdio/lines.ts";
+import type { StdioLimits } from "../stdio/stdio-limits.ts";
 import { openPrivateWire } from "../stdio/private-wire.ts";
 import { serveStdio } from "../stdio/serve-stdio.ts";
 import type { Wire } from "../stdio/wire.ts";

@@ -1,6 +1,6 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type { ParsedConfig } from "./parse-config.ts";
+import type { ParsedConfig } from "./parse/parse-config.ts";
 import { tandemHome, type Variables } from "./tandem-home.ts";
 import { writeFileAtomically } from "./write-file-atomically.ts";
 
@@ -29,7 +29,7 @@ export async function cachedConfig(
   const place = join(tandemHome(env), "cache", `config${name}.json`);
   const cached = IS_CACHED ? await readCache(place) : undefined;
   if (cached?.code === CODE && cached.file === file && cached.source === source) return cached.parsed;
-  const { parseConfig } = await import("./parse-config.ts");
+  const { parseConfig } = await import("./parse/parse-config.ts");
   const parsed = parseConfig(source, displayPath);
   if (IS_CACHED) await writeCache(place, { code: CODE, file, source, parsed });
   return parsed;

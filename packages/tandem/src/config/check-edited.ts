@@ -1,6 +1,6 @@
 import { TandemError } from "@tandem/protocol";
-import { ConfigError, describeProblem } from "./config-error.ts";
-import { parseConfig, type ParsedConfig } from "./parse-config.ts";
+import { ConfigError, describeProblem } from "./parse/config-error.ts";
+import { parseConfig, type ParsedConfig } from "./parse/parse-config.ts";
 
 /** Parses a config before it is written. Errors refer to the command line, not to the file. */
 export function checkEdited(text: string, file: string): ParsedConfig {

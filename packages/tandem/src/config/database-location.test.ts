@@ -1,4 +1,4 @@
-import { parseConfig } from "./parse-config.ts";
+import { parseConfig } from "./parse/parse-config.ts";
 import { databaseLocation, databaseName } from "./database-location.ts";
 import { expect, test } from "vitest";
 

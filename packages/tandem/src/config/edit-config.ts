@@ -1,6 +1,6 @@
 import { editYaml } from "@tandem/workspace";
 import { type Document, isMap, isSeq } from "yaml";
-import type { ConfigValue } from "./config-value.ts";
+import type { ConfigValue } from "./parse/config-value.ts";
 
 /** Sets a value. `value: undefined` removes the key. */
 export interface Edit {

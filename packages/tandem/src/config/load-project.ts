@@ -2,7 +2,7 @@ import { TandemError } from "@tandem/protocol";
 import { readFile } from "node:fs/promises";
 import { cachedConfig } from "./cached-config.ts";
 import type { ProjectLocation } from "./find-project.ts";
-import type { ParsedConfig } from "./parse-config.ts";
+import type { ParsedConfig } from "./parse/parse-config.ts";
 import type { Variables } from "./tandem-home.ts";
 
 export type Project = ProjectLocation & ParsedConfig;

@@ -1,14 +1,14 @@
 import { chmod, readFile, stat, writeFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { testFolder } from "../testing/test-folder.ts";
-import { configKeys } from "./config-keys.ts";
-import { parseConfig } from "./parse-config.ts";
+import { configKeys } from "./parse/config-keys.ts";
+import { parseConfig } from "./parse/parse-config.ts";
 import { requireTrust, revokeTrust, riskySettings, trustFolder, untrustedSettings } from "./trust.ts";
 
 const settingsOf = (source: string) => parseConfig(source, "tandem.yaml").settings;
 const paths = (source: string) => riskySettings(settingsOf(source)).map(({ path }) => path);
 
-describe("what needs trust", () => {
+describe("settings that need trust", () => {
   test("every setting of the schema needs trust or says why it is harmless", () => {
     const settings = configKeys().filter(({ type }) => type !== "section");
     expect(settings.length).toBeGreaterThan(100);

@@ -1,9 +1,9 @@
 import { TandemError } from "@tandem/protocol";
 import { z } from "zod";
-import { configKey } from "./config-keys.ts";
-import { identityOf } from "./config-value.ts";
+import { configKey } from "./parse/config-keys.ts";
+import { identityOf } from "./parse/config-value.ts";
 import type { ProjectLocation } from "./find-project.ts";
-import type { Setting } from "./parse-config.ts";
+import type { Setting } from "./parse/parse-config.ts";
 import type { Variables } from "./tandem-home.ts";
 import { TrustFile } from "./trust-file.ts";
 

@@ -4,7 +4,7 @@ import { checkEdited } from "./check-edited.ts";
 import { type Edit, editConfig } from "./edit-config.ts";
 import { findProject, projectAt } from "./find-project.ts";
 import { defaultProject, loadProject, type Project, readConfigFile } from "./load-project.ts";
-import type { ParsedConfig } from "./parse-config.ts";
+import type { ParsedConfig } from "./parse/parse-config.ts";
 import { trustFolder, untrustedSettings } from "./trust.ts";
 import { writeFileAtomically } from "./write-file-atomically.ts";
 

@@ -22,7 +22,7 @@ export async function jobKinds(parts: {
   store: Store;
   knowledge: Knowledge;
   metrics: Metrics;
-  /** What agents may ask, at this moment. */
+  /** The context's current tools for agents. */
   tools: () => readonly ContextTool[];
   /** The same over another state of the context. */
   createTools: CreateTools;

@@ -1,5 +1,14 @@
 import type { Connection, DatabaseLocation } from "@tandem/connectors";
-import type { Context as Knowledge, CreateTools, EvalParams, ScanPlan, SourceAccess } from "@tandem/context";
+import type {
+  Context as Knowledge,
+  CreateTools,
+  EvalParams,
+  IngestPlan,
+  planScan as estimateScan,
+  ScanPlan,
+  Source,
+  SourceAccess,
+} from "@tandem/context";
 import { costOf, type JobPlan, type LlmConfig } from "@tandem/protocol";
 import type { Embedder } from "@tandem/runtime";
 import type { Store } from "@tandem/storage";
@@ -21,49 +30,53 @@ interface PlanParts {
   signal: AbortSignal;
 }
 
+export type PricedPlan = ScanPlan & { usd: number | null };
+type ScanInput = Omit<Parameters<typeof estimateScan>[0], "hasModel">;
+
 /** Estimates a scan. Reads the structure of the database, but no rows. */
+export async function planScan({ config: { llm } }: Project, input: ScanInput): Promise<PricedPlan> {
+  const library = await loadContext();
+  const plan = await library.planScan({ ...input, hasModel: llm.provider.backend !== "none" });
+  return { ...plan, usd: await priceScan(plan, llm) };
+}
+
 export async function planScanJob(
-  { project, knowledge, connect, signal }: PlanParts,
+  { project, knowledge: { folder }, connect, signal }: PlanParts,
   { connection: connectionName, descriptions }: ScanParams,
 ): Promise<JobPlan> {
   const { scan, llm } = project.config;
-  const library = await loadContext();
   await using connection = await connect(connectionName);
-  const hasModel = llm.provider.backend !== "none";
   const config = { ...scan, descriptions };
-  const plan = await library.planScan({
-    folder: knowledge.folder,
-    connectionName,
-    connection,
-    config,
-    hasModel,
-    signal,
-  });
-  const { tables, views, rows, queries } = plan;
+  const plan = await planScan(project, { folder, connectionName, connection, config, signal });
+  const { tables, views, rows, queries, usd } = plan;
   return {
     requests: plan.requests.descriptions + plan.requests.joins,
-    usd: await priceScan(plan, llm),
-    has_model: hasModel,
+    usd,
+    has_model: llm.provider.backend !== "none",
     reads: { tables, views, ...(rows !== null && { rows }), queries, "tables to describe": plan.toDescribe },
     skipped: [],
   };
 }
 
 /** Estimates an ingest. Reads the documents, but stores nothing. */
+export async function planIngest(
+  { config: { ingest } }: Project,
+  { records, blobs, search }: Store,
+  sources: readonly Source[],
+  { space, ...run }: { space: string } & Pick<PlanParts, "modelOf" | "signal">,
+): Promise<IngestPlan> {
+  const library = await loadContext();
+  return library.planIngest({ records, blobs, search, space }, sources, { ingest, ...run });
+}
+
 export async function planIngestJob(
-  { project, store, knowledge, modelOf, access, signal }: PlanParts,
+  { project, store, knowledge: { id: space }, modelOf, access, signal }: PlanParts,
   { sources: names }: IngestParams,
 ): Promise<JobPlan> {
-  const { ingest, llm } = project.config;
-  const library = await loadContext();
   const { sources } = await ingestSources(project, { names }, access);
-  const place = { records: store.records, blobs: store.blobs, search: store.search, space: knowledge.id };
-  const { documents, characters, requests, usd, skipped } = await library.planIngest(place, sources, {
-    ingest,
-    modelOf,
-    signal,
-  });
-  const hasModel = llm.provider.backend !== "none";
+  const plan = await planIngest(project, store, sources, { space, modelOf, signal });
+  const { documents, characters, requests, usd, skipped } = plan;
+  const hasModel = project.config.llm.provider.backend !== "none";
   return {
     requests: hasModel ? requests.reduce((sum, each) => sum + each.requests, 0) : 0,
     usd: hasModel ? usd : 0,
@@ -94,10 +107,7 @@ export async function planEvalsJob(
 }
 
 /** An estimate at list price. A login, a contract or a cloud may charge differently. */
-export async function priceScan(
-  { usage, requests }: ScanPlan,
-  { provider, models }: LlmConfig,
-): Promise<number | null> {
+async function priceScan({ usage, requests }: ScanPlan, { provider, models }: LlmConfig): Promise<number | null> {
   if (requests.descriptions + requests.joins === 0) return 0;
   const { resolveModel } = await import("@tandem/runtime");
   const model = models.candidateExtraction ?? models.default;

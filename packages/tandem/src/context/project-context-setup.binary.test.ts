@@ -54,7 +54,7 @@ test("a database is tested, then saved beside the comments of the file, and is i
   expect(live.config.ingest.sources).toMatchObject({ docs: { type: "folder", path: "docs" } });
 });
 
-test("nothing is saved that cannot be opened, holds a password, or stands in a file that was changed by others", async () => {
+test("nothing is saved that cannot be opened, holds a password, or is in a file that was changed by others", async () => {
   const { setup, file, added, folder } = await openStage();
   await using _ = folder;
   const before = await readFile(file, "utf8");

@@ -2,7 +2,7 @@ import { RequestError, type SourceTest, TandemError } from "@tandem/protocol";
 import type { ContextSetup } from "@tandem/server";
 import { resolve } from "node:path";
 import { loadContext, openNamedConnection } from "../compose.ts";
-import type { ConfigValue } from "../config/config-value.ts";
+import type { ConfigValue } from "../config/parse/config-value.ts";
 import type { Edit } from "../config/edit-config.ts";
 import type { Project } from "../config/load-project.ts";
 import { requireTrust } from "../config/trust.ts";

@@ -1,7 +1,7 @@
 import { readAddedFolders } from "../server/added-folders.ts";
 import type { Credential } from "@tandem/claude-code";
 import { TandemError } from "@tandem/protocol";
-import type { Engine, EngineSettings } from "@tandem/sessions";
+import type { Engine, EngineSettings, WorktreeSettings } from "@tandem/sessions";
 import type { Store } from "@tandem/storage";
 import { findClaudeCode } from "../project/find-claude-code.ts";
 import {
@@ -21,10 +21,8 @@ import { ensureTandemHome } from "../config/tandem-home.ts";
 import { requireTrust } from "../config/trust.ts";
 import type { Host } from "../config/host.ts";
 import { PAYERS, sessionPayerOf } from "../project/describe-project.ts";
-import { checkpointSettings } from "./checkpoint-settings.ts";
 import { engineControls } from "./engine-controls.ts";
 import { offeredModels } from "../models/offered-models.ts";
-import { worktreeSettings } from "./worktree-settings.ts";
 
 /**
  * A worker that cannot reach the database pauses its turns after two thirds of this time. Other workers take over after all
@@ -207,3 +205,23 @@ const warnOf =
     host.warn?.(words);
     log.warn({}, words);
   };
+
+const MB = 1024 * 1024;
+
+/** Settings for checkpoints and compaction. */
+function checkpointSettings({
+  config: { checkpoints, sessions },
+}: Project): Pick<EngineSettings, "checkpoints" | "compactAt"> {
+  const { enabled, maxFiles, maxFileMb, maxTotalMb, keep } = checkpoints;
+  const limits = { maxFiles, maxFileBytes: maxFileMb * MB, maxTotalBytes: maxTotalMb * MB, keepMs: keep };
+  return {
+    ...(enabled && { checkpoints: limits }),
+    ...(sessions.compactAt !== undefined && { compactAt: sessions.compactAt }),
+  };
+}
+
+/** Worktree settings. The caller has checked that the setup command is trusted. */
+function worktreeSettings({ config: { worktrees } }: Project): WorktreeSettings {
+  const { copy, setup, setupTimeout: setupTimeoutMs, ports, removeAtArchive } = worktrees;
+  return { copy, setup, setupTimeoutMs, ports, removeAtArchive };
+}

@@ -36,7 +36,7 @@ export const lazyConversation =
         return isClosed || (opened?.ended ?? false);
       },
       send: (message) => void opening.then((conversation) => conversation.send(message)).catch(() => undefined),
-      adjust: async (wish) => (await opening).adjust(wish),
+      adjust: async (options) => (await opening).adjust(options),
       remembers: (uuid) => opened?.remembers(uuid) ?? false,
       takeBack: async (uuid) => (await opening).takeBack(uuid),
       interrupt: async () => (await opening).interrupt(),

@@ -2,14 +2,13 @@ import { RequestError, type SessionCreateParams, type SessionId } from "@tandem/
 import type { Engine, EngineSettings } from "@tandem/sessions";
 import { flushCompileCache } from "node:module";
 import { parse } from "node:path";
-import { hasContext, holderName, loadClaudeCode, loadSessions, openStore } from "../compose.ts";
-import { contextServers, serveContext } from "../context/serve-context.ts";
+import { holderName, loadClaudeCode, loadSessions } from "../compose.ts";
 import type { Project } from "../config/load-project.ts";
 import type { Host } from "../config/host.ts";
-import { createProjectEngine, type EngineOptions } from "./create-project-engine.ts";
+import type { EngineOptions } from "./create-project-engine.ts";
 import { defaultAgent, findAgent } from "./find-agent.ts";
 import { findEnvironment } from "./find-environment.ts";
-import { commandStore } from "./command-store.ts";
+import { openEngine } from "./open-engine.ts";
 
 const COMMAND = "tandem acp";
 /** Delay before preloading, so that a busy machine first answers the editor's opening requests. */
@@ -33,26 +32,20 @@ export async function openAcpEngine(
     log: EngineOptions["log"];
   },
 ): Promise<AcpEngine> {
-  const { sessionServers, log } = options;
   await using parts = new AsyncDisposableStack();
   // The store's threads start as slowly as the remaining imports load. Do both in parallel.
   const meanwhile = (): void => {
     options.meanwhile();
     void loadSessions();
   };
-  const store = parts.use(await openStore(host, project, meanwhile));
-  const later = parts.use(new AsyncDisposableStack());
-  const knowledge = laterServers(async () => {
-    const served = later.use(await serveContext(host, project, store, { command: COMMAND, log }));
-    return contextServers(project, () => served, store.sessions, log);
-  });
-  const engine = await createProjectEngine(host, project, commandStore(store), {
+  const { engine, store } = await openEngine(parts, host, project, {
     command: COMMAND,
-    log,
+    log: options.log,
+    meanwhile,
     ownOnly: true,
-    runs: "later" as const,
-    ...(project.config.sessions.context && hasContext(project) && { hostServers: knowledge }),
-    sessionServers,
+    runs: "later",
+    context: project.config.sessions.context ? "later" : "never",
+    sessionServers: options.sessionServers,
     // The editor's user chooses the folder, like a user of `tandem run`.
     folders: [parse(host.cwd).root],
   });
@@ -91,14 +84,6 @@ export async function beginIn(
     agent: model === undefined ? agent.id : { type: "agent_with_overrides", id: agent.id, model },
     environment_id: await findEnvironment(engine, folder),
   };
-}
-
-/** Opens the context with the first session process, so that the editor does not wait for it. */
-function laterServers(
-  open: () => Promise<NonNullable<EngineSettings["hostServers"]>>,
-): NonNullable<EngineSettings["hostServers"]> {
-  let opening: ReturnType<typeof open> | undefined;
-  return async (session) => (await (opening ??= open()))(session);
 }
 
 /**

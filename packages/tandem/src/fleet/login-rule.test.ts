@@ -5,7 +5,7 @@ test("a worker on a personal login requires exactly one named tenant", () => {
   expect(ownerOfLogin("worker", ["anna"], "claude_login")).toBe("anna");
   expect(ownerOfLogin("worker", ["anna"], "claude_oauth_token")).toBe("anna");
   expect(() => ownerOfLogin("worker", null, "claude_login")).toThrow(
-    "This worker would run everybody's sessions on your Claude login, which is only for you.",
+    "This worker would run the sessions of all users on your Claude login, which is only for you.",
   );
   expect(() => ownerOfLogin("worker", ["anna", "bob"], "claude_oauth_token")).toThrow(
     "This worker would run the sessions of anna and bob on a token of your Claude login, which is only for you.",

@@ -17,7 +17,7 @@ export function ownerOfLogin(
   if (role !== "worker" || !PERSONAL.has(payer)) return undefined;
   const [owner, ...others] = tenants ?? [];
   if (owner !== undefined && others.length === 0) return owner;
-  const whose = tenants === null ? "everybody's sessions" : `the sessions of ${tenants.join(" and ")}`;
+  const whose = tenants === null ? "the sessions of all users" : `the sessions of ${tenants.join(" and ")}`;
   const what = payer === "claude_login" ? "your Claude login" : "a token of your Claude login";
   throw new TandemError("login_not_shared", `This worker would run ${whose} on ${what}, which is only for you.`, {
     fix:

@@ -1,7 +1,7 @@
 import { newId, TandemError, type Payer, type WorkerId } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
 import { hostname } from "node:os";
-import { holderName, loadProcesses, loadQueue, loadSessions, sessionRoots } from "../compose.ts";
+import { holderName, loadProcesses, loadQueue, loadServer, loadSessions, sessionRoots } from "../compose.ts";
 import { databaseLocation } from "../config/database-location.ts";
 import type { Project } from "../config/load-project.ts";
 import { ensureTandemHome, tandemHome } from "../config/tandem-home.ts";
@@ -36,6 +36,8 @@ export interface Membership extends AsyncDisposable {
   readonly tenants: readonly string[] | null;
   /** The tenant that owns this machine's personal login: see `ownerOfLogin`. */
   readonly owner: string | undefined;
+  /** For its HTTP server. */
+  readonly promiseNoTakeover: () => void;
   /** Passed to each tenant's runtime. */
   readonly runtimeOptions: (tenant: string, store: Store) => Pick<TenantRuntimeOptions, "engine" | "fleet" | "runs">;
   /** Keeps a row for others to see, and takes runs for all runtimes, from now on. */
@@ -95,20 +97,26 @@ export async function openMembership(
   const queue = await openPostgresQueue(location, {
     directUrl,
     limitOf,
+    // A run blocks its session: a worker must not hold it for longer than the session's lease.
+    silentMs: leaseTtlOf(project, true),
     onTrouble: (error) => log.warn({ error: String(error) }, "the queue cannot be reached"),
   });
   const worker = { id, machine, labels, tenants };
-  const { SharedClock } = await loadSessions();
+  const { RecentOutage, SharedClock } = await loadSessions();
   const clock = new SharedClock();
   await clock.follow(() => store.workers.time());
+  const { HttpPeers } = await loadServer();
+  const peers = new HttpPeers(store.workers, id);
+  const outage = new RecentOutage(clock);
   return {
     ...worker,
     role,
     holder,
     maxSessions,
     owner,
+    promiseNoTakeover: () => outage.begin(),
     runtimeOptions: (tenant, own) => ({
-      engine: { fleet: { queue, role, tenant, worker, maxSessions }, holder, clock },
+      engine: { fleet: { queue, role, tenant, worker, maxSessions, peers, outage }, holder, clock },
       fleet: { holder, role, store: own },
       // The `server` role runs no turns and needs no Claude Code.
       ...(role === "server" && { runs: "later" }),
@@ -124,6 +132,7 @@ export async function openMembership(
         queue,
         log,
         sharedClock: clock,
+        peers,
         ...(needs && { findProblem: () => workerProblem(needs) }),
         hasContext,
         onDrainRequest,

@@ -10,4 +10,3 @@ export {
 } from "./sessions-overview.ts";
 export { readCredentials, wireReport } from "./read-credentials.ts";
 export { createServerHealth } from "./create-server-health.ts";
-export { type TandemUse } from "./tandem-uses.ts";

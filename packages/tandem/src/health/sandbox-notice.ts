@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ensureTandemHome, type Variables } from "../config/tandem-home.ts";
-import type { Setting } from "../config/parse-config.ts";
+import type { Setting } from "../config/parse/parse-config.ts";
 import type { SandboxOverview } from "./sandbox-overview.ts";
 
 /** Exists once the server has said that the sandbox is on. */

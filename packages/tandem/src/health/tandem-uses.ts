@@ -1,24 +1,12 @@
 import type { CredentialReport } from "@tandem/claude-code";
-import type { Payer } from "@tandem/protocol";
+import type { CredentialsReport } from "@tandem/protocol";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Project } from "../config/load-project.ts";
 import type { Variables } from "../config/tandem-home.ts";
 import { credentialOf, payerOf, sessionPayerOf, describeSecret } from "../project/describe-project.ts";
 
-/** The credential that one part of Tandem uses. */
-export interface TandemUse {
-  /** Single calls of the runtime, or agent sessions. */
-  for: "calls" | "sessions";
-  backend: string;
-  /** The credential's source. Null if none is needed or found. */
-  source: string | null;
-  /** `unknown`: only a request could tell. `expired`: an expired login without a refresh token. */
-  state: "found" | "absent" | "expired" | "unknown" | "none_needed";
-  payer: Payer;
-  /** The setting that selects it. */
-  because: string;
-}
+type TandemUse = CredentialsReport["tandem"][number];
 
 /** Lists the credentials that Tandem uses and the reason. Processes started by Tandem get no other credential. */
 export function tandemUses(project: Project, report: CredentialReport, env: Variables): TandemUse[] {

@@ -87,10 +87,10 @@ export class LocalTenantRuntimes implements TenantRuntimes, AsyncDisposable {
    * Opens the runtimes of tenants with pending work, or with work that a dead process left. In a fleet it repeats this,
    * because the process that held a tenant's sessions may have been the only one that knew of them.
    */
-  async takeUp(): Promise<void> {
+  async resumeTenants(): Promise<void> {
     const { fleetOf } = this.#dependencies;
-    if (fleetOf) this.#sweeping = setInterval(() => void this.#takeUp(isWanted), SWEEP_MS).unref();
-    await this.#takeUp(fleetOf ? isWanted : hasWork);
+    if (fleetOf) this.#sweeping = setInterval(() => void this.#resumeTenants(isWanted), SWEEP_MS).unref();
+    await this.#resumeTenants(fleetOf ? isWanted : hasWork);
   }
 
   /** Applies changes of tenants; closes those that were archived or deleted. */
@@ -191,14 +191,14 @@ export class LocalTenantRuntimes implements TenantRuntimes, AsyncDisposable {
       await runtime[Symbol.asyncDispose]();
       await runtime.store[Symbol.asyncDispose]();
     } catch (error) {
-      logger.warn({ err: error, tenant: id }, "a tenant's realm did not close as it should");
+      logger.warn({ err: error, tenant: id }, "a tenant's runtime did not close cleanly");
     }
   }
 
-  async #takeUp(wants: (store: Store) => Promise<boolean>): Promise<void> {
+  async #resumeTenants(wants: (store: Store) => Promise<boolean>): Promise<void> {
     const { store, logger, serves, fleetOf } = this.#dependencies;
     const rows = await this.#list().catch((error: unknown) => {
-      logger.warn({ err: error }, "tenants could not be looked at");
+      logger.warn({ err: error }, "tenants could not be checked");
       return [];
     });
     for (const { id, archivedAt } of rows) {

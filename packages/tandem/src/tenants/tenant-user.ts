@@ -64,7 +64,7 @@ export async function tenantUser(
   if (!isWithin(folders.home, folders.project)) return undefined;
   if ((await tenantSeparation(env, project)).by !== "users") return undefined;
   const range = project.config.sandbox.tenantUsers;
-  // The group of all tenants may pass through Tandem's folders; everybody else may not.
+  // Only the group of all tenants may traverse Tandem's folders.
   const user = { uid: await allocate(records, tenant, range), gid: range.first };
   await letPass(env, folders, user);
   return (await canWrite(folders.project, user)) ? user : undefined;

@@ -1,20 +1,17 @@
 import { client, type ClientConnection } from "@agentclientprotocol/sdk";
 import { createHttpStream } from "@agentclientprotocol/sdk/experimental/http-client";
 import { createWebSocketStream } from "@agentclientprotocol/sdk/experimental/ws-client";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { MemoryEngine } from "../../testing/memory-engine.ts";
-import { startTestServer, type TestServer } from "../../testing/start-test-server.ts";
+import { startTestServer } from "../../testing/start-test-server.ts";
 import { thinAcpAgents } from "../../testing/thin-acp-agent.ts";
 
 // The protocol's official clients, unmodified.
 
 const engine = new MemoryEngine();
 const agents = thinAcpAgents(engine);
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer({ engine: engine.engine, acp: agents.connect });
-});
+let server = await startTestServer({ engine: engine.engine, acp: agents.connect });
 afterAll(() => server[Symbol.asyncDispose]());
 
 const streams = {

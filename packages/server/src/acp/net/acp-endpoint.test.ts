@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { MemoryEngine } from "../../testing/memory-engine.ts";
 import { rawRequest } from "../../testing/raw-request.ts";
@@ -16,10 +16,7 @@ const start = (limits: Partial<AcpLimits> = {}, heartbeatMs = 15_000) =>
     settings: { acp: { ...defaultAcpLimits, ...limits }, heartbeatMs, maxJsonBytes: 256 * 1_024 },
   });
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await start();
-});
+const server = await start();
 afterAll(() => server[Symbol.asyncDispose]());
 
 type Headers = Record<string, string>;

@@ -4,16 +4,13 @@ import { client, type ClientConnection, type SessionUpdate } from "@agentclientp
 import { createHttpStream } from "@agentclientprotocol/sdk/experimental/http-client";
 import { createWebSocketStream } from "@agentclientprotocol/sdk/experimental/ws-client";
 import { slowly, text, toolUse } from "@tandem/rehearsal";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { setJudgeStage, type JudgeStage } from "../../testing/judge-stage.ts";
+import { setJudgeStage } from "../../testing/judge-stage.ts";
 
 // The official clients against a server with the real engine, the real Claude Code and a rehearsed model.
 
-let stage: JudgeStage;
-beforeAll(async () => {
-  stage = await setJudgeStage();
-});
+const stage = await setJudgeStage();
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const authorization = (secret: string) => ({ authorization: `Bearer ${secret}` });

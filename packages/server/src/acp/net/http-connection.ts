@@ -177,7 +177,7 @@ export class HttpConnection {
       throw new WireError("too_many", `${this.#asked.size} requests of this connection wait for their answers.`);
     }
     if (this.#waitingBytes >= this.#limits.waitingBytes) {
-      throw new WireError("too_many", "What this connection was sent has not been read.", {
+      throw new WireError("too_many", "The client does not read its messages.", {
         fix: "Read its streams, those of its sessions too.",
       });
     }

@@ -1,9 +1,9 @@
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import type { AnyMessage } from "@agentclientprotocol/sdk";
-import { TandemError } from "@tandem/protocol";
+import { parseJson, TandemError } from "@tandem/protocol";
 import { z } from "zod";
-import { kindOf, parseJson, readMessage, rpcError } from "./rpc-message.ts";
+import { kindOf, readMessage, rpcError } from "./rpc-message.ts";
 import { ServerLine, type ServerAddress } from "./server-line.ts";
 
 /** JSON-RPC's code for internal errors. */

@@ -49,12 +49,3 @@ export const rpcError = (error: { code: number; message: string }, to: string | 
 const keyOf = (value: string | number): string => `${typeof value}:${value}`;
 
 const sessionIn = (value: unknown): string | undefined => named.safeParse(value).data?.sessionId;
-
-/** Undefined for invalid JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}

@@ -1,9 +1,9 @@
 import type { Agent } from "node:http";
 import type { AnyMessage } from "@agentclientprotocol/sdk";
-import { TandemError } from "@tandem/protocol";
+import { parseJson, TandemError } from "@tandem/protocol";
 import { WebSocket } from "ws";
 import { ACP_PATH } from "../../http/acp-path.ts";
-import { kindOf, parseJson, readMessage } from "./rpc-message.ts";
+import { kindOf, readMessage } from "./rpc-message.ts";
 import { within } from "./within.ts";
 
 const OPEN_MS = 10_000;
@@ -13,7 +13,7 @@ const CLOSE_MS = 2_000;
 /** Longer than the server's heartbeat; without a message for this long the connection is dead. */
 const SILENCE_MS = 60_000;
 const LOST =
-  "The Tandem server has gone away. What was asked of it may have been done; send the request again to continue.";
+  "The Tandem server has gone away. Open requests may have been carried out; send the request again to continue.";
 
 export interface ServerAddress {
   /** Such as `http://127.0.0.1:4760`. */

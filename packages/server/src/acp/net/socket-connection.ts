@@ -1,10 +1,11 @@
 import type { AgentConnector, AnyMessage } from "@agentclientprotocol/sdk";
+import { parseJson } from "@tandem/protocol";
 import type { TokenRow } from "@tandem/storage";
 import type { RawData, WebSocket } from "ws";
 import { isNestedDeeper } from "../../http/request/is-nested-deeper.ts";
 import type { AcpLimits } from "../../http/acp-limits.ts";
 import { AgentLink } from "./agent-link.ts";
-import { kindOf, parseJson, readMessage, rpcError } from "./rpc-message.ts";
+import { kindOf, readMessage, rpcError } from "./rpc-message.ts";
 import { within } from "./within.ts";
 
 /** Rejects JSON that is nested too deeply to parse safely. */
@@ -14,7 +15,7 @@ const GOING = 1001;
 const AGAINST_THE_RULES = 1008;
 const NOT_READ = 1013;
 /** A client that does not confirm the close within this time is disconnected. */
-const FAREWELL_MS = 2_000;
+const CLOSE_TIMEOUT_MS = 2_000;
 
 /** An editor on a WebSocket. Each message is one text frame, in both directions. */
 export class SocketConnection {
@@ -70,7 +71,7 @@ export class SocketConnection {
 
   #end(code: number, reason: string): void {
     this.#socket.close(code, reason);
-    const timer = setTimeout(() => this.#socket.terminate(), FAREWELL_MS);
+    const timer = setTimeout(() => this.#socket.terminate(), CLOSE_TIMEOUT_MS);
     this.#socket.once("close", () => clearTimeout(timer));
   }
 

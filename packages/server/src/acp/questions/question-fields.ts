@@ -1,4 +1,4 @@
-import type { QuestionForm } from "./inquiry.ts";
+import type { QuestionForm } from "./pending-request.ts";
 
 /** The suffix of the field that takes an answer in free text. */
 export const OTHER = "_other";

@@ -1,11 +1,11 @@
 import type { AgentContext } from "@agentclientprotocol/sdk/unstable";
 import { expect, test } from "vitest";
-import type { Inquiry } from "./inquiry.ts";
+import type { PendingRequest } from "./pending-request.ts";
 import { askQuestions } from "./question-form.ts";
 import { AcpSchema } from "../testing/acp-schema.ts";
 import { AcpClient } from "../acp-client.ts";
 
-const inquiry: Inquiry = {
+const pendingRequest: PendingRequest = {
   id: "sevt_1",
   kind: "question",
   name: "AskUserQuestion",
@@ -36,7 +36,7 @@ function clientThat(forms: boolean, answers: unknown[]) {
   };
   const client = new AcpClient({ request } as unknown as AgentContext, forms ? { elicitation: { form: {} } } : {});
   const answer = () =>
-    askQuestions("sesn_1", inquiry, { client, folder: "/work", signal: new AbortController().signal });
+    askQuestions("sesn_1", pendingRequest, { client, folder: "/work", signal: new AbortController().signal });
   return { answer, asked, schema };
 }
 

@@ -1,5 +1,5 @@
 import { questionInput, type ApprovalAnswer, type Question } from "@tandem/protocol";
-import type { Inquiry, PermissionQuestion, QuestionForm } from "./inquiry.ts";
+import type { PendingRequest, PermissionQuestion, QuestionForm } from "./pending-request.ts";
 import type { AcpClient } from "../acp-client.ts";
 import { OTHER } from "./question-fields.ts";
 import { callView } from "../tool-view.ts";
@@ -9,15 +9,15 @@ const UNANSWERED: ApprovalAnswer = { result: "deny", scope: "once", message: "Th
 /** Asks a person the agent's questions: in one form, or one choice at a time if the client has no forms. */
 export async function askQuestions(
   session: string,
-  inquiry: Inquiry,
+  pendingRequest: PendingRequest,
   { client, folder, signal }: { client: AcpClient; folder: string; signal: AbortSignal },
 ): Promise<ApprovalAnswer> {
-  const parsed = questionInput.safeParse(inquiry.input);
+  const parsed = questionInput.safeParse(pendingRequest.input);
   if (!parsed.success) return UNANSWERED;
   const { questions } = parsed.data;
   const answers = client.abilities.forms
-    ? readForm(questions, await client.fillIn(session, formOf(inquiry, questions), signal))
-    : await choose(session, inquiry, questions, { client, folder, signal });
+    ? readForm(questions, await client.fillIn(session, formOf(pendingRequest, questions), signal))
+    : await choose(session, pendingRequest, questions, { client, folder, signal });
   if (Object.keys(answers).length === 0) return UNANSWERED;
   const all = questions.map(({ question }) => [question, answers[question] ?? SKIPPED]);
   return { result: "allow", scope: "once", input: { answers: Object.fromEntries(all) } };
@@ -30,8 +30,8 @@ const SKIPPED = "No answer.";
 
 const keyOf = (index: number): string => `question_${index + 1}`;
 
-const formOf = (inquiry: Inquiry, questions: readonly Question[]): QuestionForm => ({
-  call: inquiry.id,
+const formOf = (pendingRequest: PendingRequest, questions: readonly Question[]): QuestionForm => ({
+  call: pendingRequest.id,
   message: questions.length === 1 ? questions[0]!.question : "The agent has some questions.",
   fields: questions.map(({ question, header, options, multiSelect }, index) => ({
     key: keyOf(index),
@@ -40,7 +40,7 @@ const formOf = (inquiry: Inquiry, questions: readonly Question[]): QuestionForm 
     options,
     multiSelect,
   })),
-  ...(inquiry.child && { child: inquiry.child }),
+  ...(pendingRequest.child && { child: pendingRequest.child }),
 });
 
 /** Free text takes precedence over the choice. */
@@ -59,12 +59,12 @@ function readForm(questions: readonly Question[], filled: Record<string, unknown
 
 async function choose(
   session: string,
-  inquiry: Inquiry,
+  pendingRequest: PendingRequest,
   questions: readonly Question[],
   { client, folder, signal }: { client: AcpClient; folder: string; signal: AbortSignal },
 ): Promise<Answers> {
   const answers: Answers = {};
-  const { id, name, input, child } = inquiry;
+  const { id, name, input, child } = pendingRequest;
   for (const { question, options, multiSelect } of questions) {
     const described = options.map(({ label, description }) => `- **${label}**${description ? `: ${description}` : ""}`);
     const content = [{ type: "text" as const, text: [question, "", ...described].join("\n") }];

@@ -1,6 +1,7 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { parseJson } from "@tandem/protocol";
 import { z } from "zod";
 
 /** Requests of the agent, by method. */
@@ -44,7 +45,7 @@ export class AcpSchema {
 
   /** Records a line to the agent; responses are validated by the method of their request. */
   sent(line: string): void {
-    const parsed = message.safeParse(parse(line));
+    const parsed = message.safeParse(parseJson(line));
     if (parsed.success && parsed.data.method !== undefined && parsed.data.id !== undefined) {
       this.#asked.set(String(parsed.data.id), parsed.data.method);
     }
@@ -52,7 +53,7 @@ export class AcpSchema {
 
   /** Validates a line from the agent. */
   received(line: string): void {
-    const parsed = message.safeParse(parse(line));
+    const parsed = message.safeParse(parseJson(line));
     if (!parsed.success) return void this.wrong.push(`no message of JSON-RPC: ${line}`);
     const { id, method, params, result, error } = parsed.data;
     this.checked += 1;
@@ -79,12 +80,4 @@ function load(file: string): Ajv2020 {
   const path = fileURLToPath(import.meta.resolve(`@agentclientprotocol/sdk/schema/v1/${file}`));
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
   return ajv.addSchema({ ...(JSON.parse(readFileSync(path, "utf8")) as object), $id: "acp" });
-}
-
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { MemoryEngine } from "../../testing/memory-engine.ts";
 import { rawRequest } from "../../testing/raw-request.ts";
-import { startTestServer, type TestServer } from "../../testing/start-test-server.ts";
+import { startTestServer } from "../../testing/start-test-server.ts";
 import { EntranceGuard } from "./entrance-guard.ts";
 import { defaultSettings } from "../settings.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startTestServer({ engine: new MemoryEngine().engine });
-});
+const server = await startTestServer({ engine: new MemoryEngine().engine });
 afterAll(() => server[Symbol.asyncDispose]());
 
 const status = async (headers: Record<string, string>, path = "/v1/agents", method = "GET"): Promise<number> =>

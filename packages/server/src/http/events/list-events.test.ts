@@ -1,20 +1,15 @@
-import type { SessionEventBody, SessionId } from "@tandem/protocol";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import type { SessionEventBody } from "@tandem/protocol";
+import { afterAll, expect, test } from "vitest";
 import { MemoryEngine } from "../../testing/memory-engine.ts";
-import { startTestServer, type TestServer } from "../../testing/start-test-server.ts";
+import { startTestServer } from "../../testing/start-test-server.ts";
 
 const message = (text: string): SessionEventBody => ({ type: "agent.message", content: [{ type: "text", text }] });
 
-let memory: MemoryEngine;
-let server: TestServer;
-let session: SessionId;
-beforeAll(async () => {
-  memory = new MemoryEngine();
-  server = await startTestServer({ engine: memory.engine });
-  session = memory.createSession();
-  for (let i = 1; i <= 25; i++) memory.append(session, i % 5 === 0 ? { type: "agent.thinking" } : message(`${i}`));
-  await memory.engine.sessions.send(session, [{ type: "user.message", content: [{ type: "text", text: "waits" }] }]);
-});
+const memory = new MemoryEngine();
+const server = await startTestServer({ engine: memory.engine });
+const session = memory.createSession();
+for (let i = 1; i <= 25; i++) memory.append(session, i % 5 === 0 ? { type: "agent.thinking" } : message(`${i}`));
+await memory.engine.sessions.send(session, [{ type: "user.message", content: [{ type: "text", text: "waits" }] }]);
 afterAll(() => server[Symbol.asyncDispose]());
 
 interface Page {

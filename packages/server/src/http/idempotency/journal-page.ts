@@ -6,6 +6,8 @@ export const expiryMs = 24 * 3_600_000;
 const journalEntry = z.object({
   id: z.string(),
   begun: z.number(),
+  /** The number of the try that was entered, if it was a retry: its first try had not been entered yet. */
+  by: z.number().optional(),
   /** Ids that replace the derived ones, by kind. */
   ids: z.record(z.string(), z.string()).optional(),
   /** How often another process took over the request, because the last one seemed dead. */

@@ -2,24 +2,21 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { newId, RequestError } from "@tandem/protocol";
-import { openStore, type Store } from "@tandem/storage";
-import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { openStore } from "@tandem/storage";
+import { MovableClock } from "@tandem/sessions";
+import { afterAll, expect, test } from "vitest";
 import { RequestJournal, type Execution, type JournalRequest } from "./request-journal.ts";
 
-let root: string;
-let store: Store;
-beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), "tandem-journal-"));
-  store = await openStore(join(root, "tandem.db"));
-});
+const root = await mkdtemp(join(tmpdir(), "tandem-journal-"));
+const store = await openStore(join(root, "tandem.db"));
 afterAll(async () => {
   await store[Symbol.asyncDispose]();
   await rm(root, { recursive: true, force: true });
 });
-afterEach(() => vi.useRealTimers());
 
 /** Another server on the same store, or the same one after a restart. */
-const journal = (): RequestJournal => new RequestJournal(store.records, () => undefined, { beatMs: 20 });
+const journal = (clock?: MovableClock): RequestJournal =>
+  new RequestJournal(store.records, () => undefined, { clock, beatMs: 20 });
 
 let count = 0;
 const request = (more: Partial<JournalRequest> = {}): JournalRequest => ({
@@ -84,13 +81,42 @@ test("another body, address or token is another request", async () => {
 test("an answer that arrived is not given to a much later request; one that was lost is", async () => {
   const things = creator();
   const [arrived, lost] = [request({ tryNumber: 0 }), request({ tryNumber: 0, onClosed: (report) => report(true) })];
-  const server = journal();
+  const clock = new MovableClock();
+  const server = journal(clock);
   await server.run(arrived, things.create);
   await server.run(lost, things.create);
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 11 * 60_000 });
+  clock.advance(11 * 60_000);
   const later = { tryNumber: 1, timeoutMs: 600_000 };
   expect(await server.run({ ...arrived, ...later }, things.create)).toEqual({ id: 3 });
   expect(await server.run({ ...lost, ...later }, things.create)).toEqual({ id: 2 });
+});
+
+test("a first try that its retry has overtaken does not run again, an equal request later does", async () => {
+  const things = creator();
+  const first = request({ tryNumber: 0 });
+  const entered = Promise.withResolvers<void>();
+  const clock = new MovableClock();
+  const { records } = store;
+  // The server of the first try cannot reach the database in time.
+  const slow = new RequestJournal(
+    {
+      ...records,
+      get: records.get.bind(records),
+      write: async (...change) => {
+        await entered.promise;
+        return records.write(...change);
+      },
+    },
+    () => undefined,
+    { clock, beatMs: 20 },
+  );
+  const late = slow.run(first, things.create);
+  clock.advance(6_000);
+  expect(await journal(clock).run({ ...first, tryNumber: 1 }, things.create)).toEqual({ id: 1 });
+  entered.resolve();
+  expect(await late).toEqual({ id: 1 });
+  clock.advance(1_000);
+  expect(await journal(clock).run(first, things.create)).toEqual({ id: 2 });
 });
 
 test("a retry waits for the first try, at any server", async () => {
@@ -172,12 +198,13 @@ test("a process that was taken over can neither change an id nor remove the requ
 test("a key stands for one request: the same body gets its answer, another body is refused", async () => {
   const things = creator();
   const first = request({ key: "order-1" });
-  const server = journal();
+  const clock = new MovableClock();
+  const server = journal(clock);
   const both = await Promise.all([server.run(first, things.create), journal().run(first, things.create)]);
   expect(both).toEqual([{ id: 1 }, { id: 1 }]);
   expect(await journal().run(first, things.create)).toEqual({ id: 1 });
   await expect(server.run({ ...first, body: "other" }, things.create)).rejects.toThrow("another request");
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 25 * 3_600_000 });
+  clock.advance(25 * 3_600_000);
   expect(await server.run({ ...first, body: "other" }, things.create)).toEqual({ id: 2 });
 });
 

@@ -1,13 +1,12 @@
 import { createHash, randomUUID } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
-import { isId, newId, RequestError, type IdKind } from "@tandem/protocol";
+import { isId, newId, RequestError, sleep, systemClock, type Clock, type IdKind } from "@tandem/protocol";
 import { recordPages, type Records } from "@tandem/storage";
 import { expiryMs, journalPage, type JournalEntry, type JournalPage } from "./journal-page.ts";
 import { repeatWindowMs } from "./repeat-window.ts";
 
 // Makes requests safe to retry. The official clients retry when an answer is lost. They send no key, only the number of the
 // try, so that a retry is matched with an earlier request that has the same token, address and body. A request with the number
-// 0 always runs. With an `Idempotency-Key`, all requests with that key are one.
+// 0 runs, unless a retry has overtaken it on its way to the database. With an `Idempotency-Key`, all requests with that key are one.
 
 const SPACE = "requests";
 const KIND = "request";
@@ -35,6 +34,8 @@ export interface JournalRequest {
   tryNumber?: number | undefined;
   /** The time after which the client gives up a try. */
   timeoutMs?: number | undefined;
+  /** How long ago it arrived at this process. */
+  waitedMs?: number;
   /** Aborts when the client disconnects. */
   signal: AbortSignal;
   /** Reports once whether the answer was lost. */
@@ -83,12 +84,18 @@ export class RequestJournal {
   readonly #running = new Map<string, Promise<void>>();
   /** Pages as this process wrote them. A write with an old version is refused, and then the page is read. */
   readonly #entered = new Map<string, JournalPage & { version: number }>();
+  readonly #clock: Clock;
   readonly #beatMs: number;
   #sweptAt = 0;
 
-  constructor(records: Records, warn: (details: object, text: string) => void, { beatMs = BEAT_MS } = {}) {
+  constructor(
+    records: Records,
+    warn: (details: object, text: string) => void,
+    { clock = systemClock, beatMs = BEAT_MS }: { clock?: Clock | undefined; beatMs?: number } = {},
+  ) {
     this.#records = records;
     this.#warn = warn;
+    this.#clock = clock;
     this.#beatMs = beatMs;
   }
 
@@ -119,7 +126,7 @@ export class RequestJournal {
       this.#watch(place, found.id, request);
       if (entry.omitted === "repeatable") return execute(this.#execution(place, entry, true));
       if (entry.omitted) {
-        throw new RequestError("conflict", "The request was carried out. Its answer was not kept.", {
+        throw new RequestError("conflict", "The request was carried out, but its answer was not stored.", {
           fix: entry.omitted === "secret" ? "It contains a secret: create another one." : "It is too large: read it.",
         });
       }
@@ -129,7 +136,7 @@ export class RequestJournal {
 
   /** Finds the request that this one repeats, or enters it as a new one. */
   #find(place: string, same: string, request: JournalRequest): Promise<Found> {
-    const now = Date.now();
+    const now = this.#clock.now();
     return this.#change(place, same, (page): Found => {
       if (request.key !== undefined && page.request !== same && page.entries.length > 0) return { type: "other" };
       const earlier = request.key !== undefined ? page.entries[0] : repeated(page.entries, request, now);
@@ -137,7 +144,8 @@ export class RequestJournal {
         if (request.key === undefined) earlier.used.push(request.tryNumber!);
         return { type: "follow", id: earlier.id, begun: earlier.begun };
       }
-      const entry: JournalEntry = { id: randomUUID(), begun: now, beat: 0, used: [] };
+      const { tryNumber: by = 0 } = request;
+      const entry: JournalEntry = { id: randomUUID(), begun: now, ...(by > 0 && { by }), beat: 0, used: [] };
       page.request = same;
       page.entries.push(entry);
       return { type: "run", id: entry.id, begun: now };
@@ -149,7 +157,7 @@ export class RequestJournal {
     const done = Promise.withResolvers<void>();
     this.#running.set(id, done.promise);
     const renew = (): void => void this.#edit(place, id, (entry) => void (entry.beat += 1)).catch(() => undefined);
-    const timer = setInterval(renew, this.#beatMs).unref();
+    const stopRenewing = this.#clock.every(this.#beatMs, renew);
     try {
       const value = await work.execute(this.#execution(place, found, work.isResumed)).catch(async (error: unknown) => {
         await this.#fail(place, found, work.isRepeatable && !isRefusal(error)).catch(() => undefined);
@@ -159,7 +167,7 @@ export class RequestJournal {
       this.#watch(place, id, request);
       return value;
     } finally {
-      clearInterval(timer);
+      stopRenewing();
       this.#running.delete(id);
       done.resolve();
     }
@@ -188,7 +196,7 @@ export class RequestJournal {
       const isOwn = (entry: JournalEntry): boolean => entry.id === id && entry.takeovers === takeovers;
       return this.#change(place, "", (page) => void (page.entries = page.entries.filter((entry) => !isOwn(entry))));
     }
-    await this.#edit(place, id, (entry) => Object.assign(entry, { answered: Date.now(), ...UNKNOWN_EFFECT }));
+    await this.#edit(place, id, (entry) => Object.assign(entry, { answered: this.#clock.now(), ...UNKNOWN_EFFECT }));
   }
 
   async #keep(place: string, id: string, value: unknown, { isSecret, isRepeatable }: Executed): Promise<void> {
@@ -197,7 +205,7 @@ export class RequestJournal {
     const omitted = isSecret ? "secret" : isRepeatable ? "repeatable" : kept;
     try {
       await this.#edit(place, id, (entry) => {
-        entry.answered = Date.now();
+        entry.answered = this.#clock.now();
         if (omitted) entry.omitted = omitted;
         else entry.answer = answer;
       });
@@ -209,15 +217,15 @@ export class RequestJournal {
 
   /** Resolves when the request is answered; `dead` if its process has ended. */
   async #follow(place: string, id: string, signal: AbortSignal): Promise<Outcome> {
-    let [beat, since] = [-1, performance.now()];
+    let [beat, since] = [-1, this.#clock.monotonic()];
     for (;;) {
       await this.#running.get(id);
       if (signal.aborted) throw new RequestError("unavailable", "The client has disconnected.");
       const entry = (await this.#read(place)).entries.find((each) => each.id === id);
       if (!entry) return { type: "gone" };
       if (entry.answered !== undefined) return { type: "answered", entry };
-      if (entry.beat !== beat) [beat, since] = [entry.beat, performance.now()];
-      else if (performance.now() - since > MISSED_BEATS * this.#beatMs) {
+      if (entry.beat !== beat) [beat, since] = [entry.beat, this.#clock.monotonic()];
+      else if (this.#clock.monotonic() - since > MISSED_BEATS * this.#beatMs) {
         // Of several that wait, one resumes it.
         const taken = await this.#edit(place, id, (current) => {
           if (current.beat !== beat) return undefined;
@@ -226,7 +234,7 @@ export class RequestJournal {
         });
         if (taken) return { type: "dead", entry: taken };
       }
-      await delay(POLL_MS);
+      await sleep(this.#clock, POLL_MS, { signal, keepsProcess: true });
     }
   }
 
@@ -256,7 +264,7 @@ export class RequestJournal {
       this.#entered.delete(place);
       const { version, ...page } = known ?? (await this.#read(place));
       page.request ||= same;
-      page.entries = page.entries.filter(({ begun }) => begun > Date.now() - expiryMs);
+      page.entries = page.entries.filter(({ begun }) => begun > this.#clock.now() - expiryMs);
       const result = change(page);
       try {
         await this.#records.write(SPACE, [{ type: "put", kind: KIND, key: place, value: page, version }]);
@@ -278,7 +286,7 @@ export class RequestJournal {
 
   /** Deletes expired pages, at most once an hour. */
   async #sweep(): Promise<void> {
-    const now = Date.now();
+    const now = this.#clock.now();
     if (now - this.#sweptAt < SWEEP_MS) return;
     this.#sweptAt = now;
     try {
@@ -296,10 +304,10 @@ export class RequestJournal {
 /** The earlier request that a retry repeats: one without an answer, or whose answer was lost, before one just answered. */
 function repeated(
   entries: readonly JournalEntry[],
-  { tryNumber = 0, timeoutMs = 0 }: JournalRequest,
+  { tryNumber = 0, timeoutMs = 0, waitedMs = 0 }: JournalRequest,
   now: number,
 ): JournalEntry | undefined {
-  if (tryNumber === 0) return undefined;
+  if (tryNumber === 0) return entries.find((entry) => isOvertaken(entry, now - waitedMs));
   const isOpen = ({ answered, isLost }: JournalEntry): boolean => answered === undefined || isLost === true;
   const longMs = Math.max(SHORTEST_WINDOW_MS, 2 * timeoutMs);
   return entries
@@ -307,6 +315,10 @@ function repeated(
     .filter((entry) => (isOpen(entry) ? now - entry.begun < longMs : now - entry.answered! < repeatWindowMs(tryNumber)))
     .toSorted((a, b) => Number(isOpen(b)) - Number(isOpen(a)) || b.begun - a.begun)[0];
 }
+
+/** The first try reached a server that could not enter it for so long that its client has sent a retry, which ran. */
+const isOvertaken = ({ by = 0, begun, used }: JournalEntry, arrivedAt: number): boolean =>
+  by > 0 && begun > arrivedAt && !used.includes(0);
 
 const hash = (parts: readonly string[]): string => createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 

@@ -3,34 +3,32 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RequestError, type SessionId } from "@tandem/protocol";
-import { openStore, type Store } from "@tandem/storage";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { openStore } from "@tandem/storage";
+import { MovableClock } from "@tandem/sessions";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { MemoryEngine } from "../../testing/memory-engine.ts";
 import { startLossyProxy } from "../../testing/lossy-proxy.ts";
 import { startTestServer, type TestServer } from "../../testing/start-test-server.ts";
 import { repeatWindowMs } from "./repeat-window.ts";
 
-let root: string;
-let store: Store;
 let memory: MemoryEngine;
 let server: TestServer;
 let session: SessionId;
-beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), "tandem-sends-"));
-  store = await openStore(join(root, "tandem.db"));
-});
+const root = await mkdtemp(join(tmpdir(), "tandem-sends-"));
+const store = await openStore(join(root, "tandem.db"));
 afterAll(async () => {
   await store[Symbol.asyncDispose]();
   await rm(root, { recursive: true, force: true });
 });
-const startServer = () => startTestServer({ engine: memory.engine, tokens: store.tokens, records: store.records });
+const clock = new MovableClock();
+const startServer = () =>
+  startTestServer({ engine: memory.engine, tokens: store.tokens, records: store.records, clock });
 beforeEach(async () => {
   memory = new MemoryEngine();
   server = await startServer();
   session = memory.createSession();
 });
 afterEach(async () => {
-  vi.useRealTimers();
   await server[Symbol.asyncDispose]();
 });
 
@@ -105,14 +103,14 @@ describe("a send that the client retries", () => {
     };
     const first = send(0);
     await arrived.promise;
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_000 });
+    clock.advance(60_000);
     const second = send(1);
     gate.resolve();
     expect(await second).toEqual(await first);
 
     // Stored, but the database failed before it could confirm.
     memory.afterSend = async () => {
-      vi.setSystemTime(Date.now() + 60_000);
+      clock.advance(60_000);
       throw new RequestError("unavailable", "The database cannot be used.");
     };
     const another = { ...hello, content: [{ type: "text", text: "Another" }] };
@@ -154,7 +152,7 @@ describe("a send that the client retries", () => {
 
   test("does not match an equal send from long before", async () => {
     await send(0);
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + repeatWindowMs(1) + 1_000 });
+    clock.advance(repeatWindowMs(1) + 1_000);
     expect(await send(1)).toHaveLength(1);
     expect(await stored()).toBe(2);
   });

@@ -1,23 +1,19 @@
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { MemoryEngine } from "../../testing/memory-engine.ts";
 import { rawRequest } from "../../testing/raw-request.ts";
-import { startTestServer, type TestServer } from "../../testing/start-test-server.ts";
+import { startTestServer } from "../../testing/start-test-server.ts";
 
-let folder: string;
-let server: TestServer;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "tandem-docs-"));
-  await mkdir(join(folder, "docs", "guides"), { recursive: true });
-  await writeFile(join(folder, "secret.html"), "a secret");
-  await writeFile(join(folder, "docs", "index.html"), "<title>Docs</title>");
-  await writeFile(join(folder, "docs", "guides", "rules.html"), "<title>Rules</title>");
-  await writeFile(join(folder, "docs", "notes.private"), "a secret");
-  await symlink(join(folder, "secret.html"), join(folder, "docs", "link.html"));
-  server = await startTestServer({ engine: new MemoryEngine().engine, docs: join(folder, "docs") });
-});
+const folder = await mkdtemp(join(tmpdir(), "tandem-docs-"));
+await mkdir(join(folder, "docs", "guides"), { recursive: true });
+await writeFile(join(folder, "secret.html"), "a secret");
+await writeFile(join(folder, "docs", "index.html"), "<title>Docs</title>");
+await writeFile(join(folder, "docs", "guides", "rules.html"), "<title>Rules</title>");
+await writeFile(join(folder, "docs", "notes.private"), "a secret");
+await symlink(join(folder, "secret.html"), join(folder, "docs", "link.html"));
+const server = await startTestServer({ engine: new MemoryEngine().engine, docs: join(folder, "docs") });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
   await rm(folder, { recursive: true });

@@ -1,18 +1,15 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { PageFiles } from "./page-files.ts";
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "tandem-page-"));
-  await mkdir(join(folder, "assets"));
-  await writeFile(join(folder, "index.html"), "<head><title>The page</title></head>");
-  const needs = [{ path: "^/sessions/(\\w+)$", modules: ["/assets/session.js"] }];
-  await writeFile(join(folder, "first-needs.json"), JSON.stringify(needs));
-  await writeFile(join(folder, "assets", "main.js"), "1;");
-});
+const folder = await mkdtemp(join(tmpdir(), "tandem-page-"));
+await mkdir(join(folder, "assets"));
+await writeFile(join(folder, "index.html"), "<head><title>The page</title></head>");
+const needs = [{ path: "^/sessions/(\\w+)$", modules: ["/assets/session.js"] }];
+await writeFile(join(folder, "first-needs.json"), JSON.stringify(needs));
+await writeFile(join(folder, "assets", "main.js"), "1;");
 afterAll(() => rm(folder, { recursive: true }));
 
 const ask = (path: string, cookie?: string) =>

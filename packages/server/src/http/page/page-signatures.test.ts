@@ -13,7 +13,7 @@ interface Sent {
 
 const key = await createPageKey();
 
-/** What the page would send. */
+/** The request of the page. */
 async function sent(path: string, init: RequestInit = {}, own = key): Promise<Sent> {
   let request: Sent | undefined;
   const send = createSignedFetch({

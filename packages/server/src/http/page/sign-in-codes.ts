@@ -1,4 +1,4 @@
-import { RequestError } from "@tandem/protocol";
+import { RequestError, type Clock } from "@tandem/protocol";
 import type { Records } from "@tandem/storage";
 import { z } from "zod";
 
@@ -25,11 +25,11 @@ export interface SignInCodes {
 }
 
 /** Codes that are valid in this process only. */
-export function ownCodes(): SignInCodes {
+export function ownCodes(clock: Pick<Clock, "now">): SignInCodes {
   const codes = new Map<string, SignInCode>();
   return {
     async add(hash, code) {
-      for (const [other, { until }] of codes) if (until + KEPT_MS <= Date.now()) codes.delete(other);
+      for (const [other, { until }] of codes) if (until + KEPT_MS <= clock.now()) codes.delete(other);
       const [oldest] = codes.keys();
       if (codes.size >= MAX_CODES && oldest !== undefined) codes.delete(oldest);
       codes.set(hash, code);
@@ -43,7 +43,7 @@ export function ownCodes(): SignInCodes {
 }
 
 /** Codes that are valid at every server on the store. */
-export function sharedCodes(records: Records): SignInCodes {
+export function sharedCodes(records: Records, clock: Pick<Clock, "now">): SignInCodes {
   return {
     async add(hash, code) {
       const others = (await records.list(SPACE, KIND, { limit: 2 * MAX_CODES })).map(({ key, value }) => ({
@@ -51,7 +51,7 @@ export function sharedCodes(records: Records): SignInCodes {
         ...entry.parse(value),
       }));
       const newestFirst = others.toSorted((a, b) => b.until - a.until);
-      const gone = newestFirst.filter(({ until }, index) => until + KEPT_MS <= Date.now() || index >= MAX_CODES - 1);
+      const gone = newestFirst.filter(({ until }, index) => until + KEPT_MS <= clock.now() || index >= MAX_CODES - 1);
       await records.write(SPACE, [
         ...gone.map(({ key }) => ({ type: "delete" as const, kind: KIND, key })),
         { type: "put", kind: KIND, key: hash, value: code },

@@ -2,7 +2,7 @@ import { mkdtemp, mkdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createPageKey } from "@tandem/client";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { MemoryEngine } from "../../testing/memory-engine.ts";
 import { memoryTokens } from "../../testing/memory-tokens.ts";
 import { signInBrowser, type PageBrowser } from "../../testing/page-browser.ts";
@@ -10,17 +10,12 @@ import { startTestServer } from "../../testing/start-test-server.ts";
 import { createToken } from "../access/create-token.ts";
 import { SignIn } from "./sign-in.ts";
 
-let folder: string;
-let server: Awaited<ReturnType<typeof startTestServer>>;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "tandem-page-"));
-  await mkdir(join(folder, "assets"));
-  await writeFile(join(folder, "index.html"), '<meta name="csp-nonce" content="__NONCE__"></head><p>the page</p>');
-  await writeFile(join(folder, "assets", "app-1.js"), "console.log('hello')".repeat(50));
-  await writeFile(join(folder, ".stamp"), "secret");
-  server = await startTestServer({ engine: new MemoryEngine().engine, page: folder });
-});
+const folder = await mkdtemp(join(tmpdir(), "tandem-page-"));
+await mkdir(join(folder, "assets"));
+await writeFile(join(folder, "index.html"), '<meta name="csp-nonce" content="__NONCE__"></head><p>the page</p>');
+await writeFile(join(folder, "assets", "app-1.js"), "console.log('hello')".repeat(50));
+await writeFile(join(folder, ".stamp"), "secret");
+const server = await startTestServer({ engine: new MemoryEngine().engine, page: folder });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
   await rm(folder, { recursive: true });
@@ -95,13 +90,15 @@ describe("signing in", () => {
   });
 
   test("a code expires after ten minutes, and a late attempt does not revive it", async () => {
-    const signIn = new SignIn(memoryTokens());
-    const made = Date.now();
-    const inTime = { code: (await signIn.createCode({}, made)).code, key: await key() };
-    const late = { code: (await signIn.createCode({}, made)).code, key: await key() };
-    await expect(signIn.exchange(inTime, made + 599_999)).resolves.toMatchObject({ name: "page" });
-    await expect(signIn.exchange(late, made + 600_000)).rejects.toThrow("older than 10 minutes");
-    await expect(signIn.exchange(late, made)).rejects.toThrow("was already used");
+    let now = 0;
+    const signIn = new SignIn(memoryTokens(), { clock: { now: () => now } });
+    const [inTime, late] = [await signIn.createCode(), await signIn.createCode()];
+    now = 599_999;
+    await expect(signIn.exchange({ ...inTime, key: await key() })).resolves.toMatchObject({ name: "page" });
+    now = 600_000;
+    await expect(signIn.exchange({ ...late, key: await key() })).rejects.toThrow("older than 10 minutes");
+    now = 0;
+    await expect(signIn.exchange({ ...late, key: await key() })).rejects.toThrow("was already used");
   });
 
   test("a request without a valid key does not use up the code", async () => {

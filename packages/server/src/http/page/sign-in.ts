@@ -1,12 +1,20 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-import { RequestError, tenantId } from "@tandem/protocol";
+import {
+  RequestError,
+  signInCodeParams,
+  signInParams,
+  systemClock,
+  type Clock,
+  type SignInCode,
+  type SignInCodeParams,
+  type SignInParams,
+} from "@tandem/protocol";
 import { DEFAULT_TENANT, type TokenRow, type TokenStore } from "@tandem/storage";
 import { sha256 } from "../access/sha256.ts";
 import { newToken } from "../access/create-token.ts";
 import { readJson } from "../request/read-body.ts";
 import { isPageKey, pageKeyHash } from "./page-signatures.ts";
-import { z } from "zod";
 import { WireError } from "../wire-error.ts";
 import { ownCodes, type SignInCodes } from "./sign-in-codes.ts";
 
@@ -14,9 +22,6 @@ export const SIGN_IN_PATH = "/v1/sign_in";
 export const SIGN_OUT_PATH = "/v1/sign_out";
 export const CODES_PATH = "/v1/sign_in/codes";
 
-const signInParams = z.strictObject({ code: z.string().min(1).max(200), key: z.string().max(200) });
-const codeParams = z.strictObject({ tenant: tenantId.optional(), name: z.string().trim().min(1).max(100).optional() });
-export type CodeParams = z.infer<typeof codeParams>;
 const LARGEST = 1_024;
 
 /** Long enough to send a link to a phone or a colleague, too short to be found later. */
@@ -33,30 +38,33 @@ const OLD_COOKIE = "tandem_page";
 export class SignIn {
   readonly #tokens: TokenStore;
   readonly #codes: SignInCodes;
+  readonly #clock: Pick<Clock, "now">;
 
-  constructor(tokens: TokenStore, codes: SignInCodes = ownCodes()) {
+  constructor(
+    tokens: TokenStore,
+    { codes, clock = systemClock }: { codes?: SignInCodes | undefined; clock?: Pick<Clock, "now"> | undefined } = {},
+  ) {
     this.#tokens = tokens;
-    this.#codes = codes;
+    this.#codes = codes ?? ownCodes(clock);
+    this.#clock = clock;
   }
 
   /** The code grants admin rights for this tenant, under this name in the audit log. */
-  async createCode(
-    { tenant = DEFAULT_TENANT, name }: CodeParams = {},
-    now: number = Date.now(),
-  ): Promise<{ code: string; expiresAt: string }> {
+  async createCode({ tenant = DEFAULT_TENANT, name }: SignInCodeParams = {}): Promise<SignInCode> {
     const code = randomBytes(24).toString("base64url");
-    await this.#codes.add(sha256(code), { until: now + CODE_MS, tenant, ...(name !== undefined && { name }) });
-    return { code, expiresAt: new Date(now + CODE_MS).toISOString() };
+    const until = this.#clock.now() + CODE_MS;
+    await this.#codes.add(sha256(code), { until, tenant, ...(name !== undefined && { name }) });
+    return { type: "sign_in_code", code, expires_at: new Date(until).toISOString() };
   }
 
   /** Exchanges a code for the right to sign requests with this key. The code is used up even if that fails. */
-  async exchange({ code, key }: { code: string; key: string }, now = Date.now()): Promise<TokenRow> {
+  async exchange({ code, key }: SignInParams): Promise<TokenRow> {
     const hash = pageKeyHash(key);
     // Before the code is used up: a page of an older version sends no key.
     if (hash === undefined) throw new RequestError("invalid_request", "key: expected a public key of P-256.");
     const known = await this.#codes.take(sha256(code));
     if (!known) throw refused("This link was already used or is older than 10 minutes.");
-    if (known.until <= now) throw refused("This link is older than 10 minutes.");
+    if (known.until <= this.#clock.now()) throw refused("This link is older than 10 minutes.");
     if (known.used) throw refused("This link was already used.");
     const { name = PAGE_TOKEN, tenant } = known;
     const token = newToken({ name, tenant, scopes: ["admin"], sha256: hash });
@@ -89,8 +97,8 @@ const refused = (message: string): WireError =>
   new WireError("unauthorized", message, { fix: "Run `tandem open` for a new one." });
 
 /** The person for whom a link is requested. */
-export async function readCodeParams(incoming: IncomingMessage): Promise<CodeParams> {
-  const { success, data } = codeParams.safeParse((await readJson(incoming, LARGEST)) ?? {});
+export async function readCodeParams(incoming: IncomingMessage): Promise<SignInCodeParams> {
+  const { success, data } = signInCodeParams.safeParse((await readJson(incoming, LARGEST)) ?? {});
   if (success) return data;
   throw new RequestError(
     "invalid_request",
@@ -99,7 +107,7 @@ export async function readCodeParams(incoming: IncomingMessage): Promise<CodePar
 }
 
 /** The body of a sign-in request. */
-export async function readSignIn(incoming: IncomingMessage): Promise<z.infer<typeof signInParams>> {
+export async function readSignIn(incoming: IncomingMessage): Promise<SignInParams> {
   const { success, data } = signInParams.safeParse(await readJson(incoming, LARGEST));
   if (success) return data;
   throw new RequestError("invalid_request", "Expected the code of a sign-in link and the public key of a page.", {

@@ -8,8 +8,8 @@ import { refusedRoutes } from "../routes/server/refused-routes.ts";
 const INTRODUCTION = `# The HTTP API
 
 Tandem speaks Anthropic's Managed Agents API, so that the official SDKs are its clients: only the base URL and the key
-change ([method by method](conformance.md)). What Anthropic's API has no place for is added beside it and marked as *ours*. The same table of routes from
-which this page is written answers the requests and makes the OpenAPI 3.1 document at \`/openapi.json\`.
+change ([method by method](conformance.md)). Additions to Anthropic's API are marked as *ours*. One table of routes
+answers the requests and generates this page and the OpenAPI 3.1 document at \`/openapi.json\`.
 
 \`\`\`ts
 const client = new Anthropic({ baseURL: "http://127.0.0.1:4760", apiKey: token });
@@ -18,12 +18,12 @@ const client = new Anthropic({ baseURL: "http://127.0.0.1:4760", apiKey: token }
 ## Tokens
 
 Every request needs a token, on loopback too, as \`authorization: Bearer …\` or \`x-api-key\`; only \`/healthz\` and \`/readyz\`
-do without, and answer without content. The first start makes one, in a file that only its owner can read. A token has a
-scope: \`read\` looks, \`run\` also works with sessions and files, \`admin\` may do everything. Streams end when their token is
+do without, and answer without content. The first start creates one, in a file that only its owner can read. A token has a
+scope: \`read\` only reads, \`run\` also works with sessions and files, \`admin\` may do everything. Streams end when their token is
 revoked.
 
-Web pages of other origins are not let in (other ports of localhost are others), nor are requests for a name that the
-server does not go by, unless the settings name them. Bodies are JSON, but for the upload of files.
+The server refuses web pages of other origins (another port of localhost is another origin) and requests with an unknown
+Host header, unless the settings allow them. Bodies are JSON, except for file uploads.
 
 ## Errors
 

@@ -7,6 +7,8 @@ import { redactPath } from "../redact.ts";
 /** The state of a request while it is served. */
 export interface Exchange {
   id: string;
+  /** The monotonic time at which it arrived. */
+  begun: number;
   /** The id of its token, once known. */
   token?: string;
 }
@@ -24,8 +26,8 @@ export function beginExchange(
   outgoing: ServerResponse,
   { logger, trustedProxy }: { logger: Logger; trustedProxy: boolean },
 ): Exchange {
-  const exchange: Exchange = { id: forwardedId(incoming) ?? `req_${randomBytes(12).toString("hex")}` };
   const begun = performance.now();
+  const exchange: Exchange = { id: forwardedId(incoming) ?? `req_${randomBytes(12).toString("hex")}`, begun };
   outgoing.setHeader("request-id", exchange.id);
   for (const [name, value] of Object.entries(HEADERS)) outgoing.setHeader(name, value);
   const remote = incoming.socket.remoteAddress;

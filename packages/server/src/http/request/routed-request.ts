@@ -10,6 +10,8 @@ export interface AuthenticatedRequest extends Pick<HttpBindings, "incoming" | "o
 export interface RoutedRequest extends AuthenticatedRequest {
   params: Record<string, string>;
   search: URLSearchParams;
+  /** The monotonic time at which it arrived at this process. */
+  begun: number;
   /** Set if the body was read already, to decide which process handles the request. */
   body?: Buffer;
 }

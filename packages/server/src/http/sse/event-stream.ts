@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 
 /** Time for a client to read the last bytes before the connection is closed. */
-const FAREWELL_MS = 5_000;
+const CLOSE_TIMEOUT_MS = 5_000;
 
 /** One SSE client. Frames are written as they are; callers check `unsent` first. */
 export class EventStream {
@@ -56,11 +56,11 @@ export class EventStream {
   }
 
   /** Writes a last frame and closes the stream. False if it is closing already. */
-  end(farewell = ""): boolean {
+  end(lastFrame = ""): boolean {
     if (this.closed.aborted || this.#isEnding) return false;
     this.#isEnding = true;
-    this.#outgoing.end(farewell);
-    const timer = setTimeout(() => this.destroy(), FAREWELL_MS);
+    this.#outgoing.end(lastFrame);
+    const timer = setTimeout(() => this.destroy(), CLOSE_TIMEOUT_MS);
     timer.unref();
     this.closed.addEventListener("abort", () => clearTimeout(timer), { once: true });
     return true;

@@ -63,7 +63,7 @@ describe("a hub", () => {
     await third.until(({ id }) => id === "2");
   });
 
-  test("goes on when the clock of the machine is set back by an hour", async () => {
+  test("continues when the clock of the machine is set back by an hour", async () => {
     await using stream = await open();
     memory.append(session, message(1));
     await stream.until(({ id }) => id === "1");
@@ -201,7 +201,7 @@ describe("a slow client", () => {
         delta: { type: "content_delta", content: { type: "text", text: "x" } },
       },
     });
-  const isLetGo = () => server.log.some(({ msg }) => msg === "let go of a client that did not keep up");
+  const isLetGo = () => server.log.some(({ msg }) => msg === "disconnected a client that did not keep up");
 
   test("loses previews first, then is told where to resume and disconnected; others are not delayed", async () => {
     const slow = await openSlowly("?event_deltas[]=agent.message&tandem=true");

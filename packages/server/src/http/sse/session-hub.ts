@@ -30,7 +30,7 @@ interface Subscriber {
    */
   has: number;
   /** False until the hub has written its events to this client: otherwise a preview could follow its own event. */
-  hearsPreviews: boolean;
+  getsPreviews: boolean;
 }
 
 export interface HubDependencies {
@@ -84,7 +84,7 @@ export class SessionHub {
   /** Streams from now on, or from after the event `after`, without gap or duplicate. */
   join(stream: EventStream, audience: Audience, after: number | undefined): void {
     if (this.#stop.signal.aborted) return void stream.end();
-    const subscriber: Subscriber = { stream, audience, muted: new Set(), has: after ?? 0, hearsPreviews: false };
+    const subscriber: Subscriber = { stream, audience, muted: new Set(), has: after ?? 0, getsPreviews: false };
     if (after === undefined) this.#attach(subscriber);
     else {
       this.#catchUp(subscriber, after).catch((error: unknown) => {
@@ -101,15 +101,15 @@ export class SessionHub {
     subscriber.stream.closed.addEventListener("abort", () => this.#subscribers.delete(subscriber), { once: true });
     // The text so far includes the deltas that wait: write them to the other clients first.
     if (this.#pending.length > 0) this.#flush();
-    else this.#letHear(subscriber);
+    else this.#startPreviews(subscriber);
   }
 
   /** A client that joins during a response starts with the text so far. Call it when nothing is pending. */
-  #letHear(subscriber: Subscriber): void {
-    if (subscriber.hearsPreviews || subscriber.has > this.#written) return;
+  #startPreviews(subscriber: Subscriber): void {
+    if (subscriber.getsPreviews || subscriber.has > this.#written) return;
     const previews = this.#dependencies.sessions.previews(this.#session, this.#written);
     if (!previews) return this.#flushSoon();
-    subscriber.hearsPreviews = true;
+    subscriber.getsPreviews = true;
     for (const id of previews.torn) subscriber.muted.add(id);
     const items = previews.deltas.map((live): StreamItem => ({ type: "delta", live }));
     const wanted = items.filter((item) => subscriber.audience.wants(item));
@@ -147,7 +147,7 @@ export class SessionHub {
         if (error instanceof RequestError && error.code === "not_found") return this.#endDeleted();
         this.#dependencies.logger.warn(
           { err: error, session: this.#session },
-          "lost sight of a session's log; trying again",
+          "lost the connection to a session's log; trying again",
         );
         await sleep(delayMs, undefined, { signal }).catch(() => undefined);
       }
@@ -191,11 +191,11 @@ export class SessionHub {
       }
     }
     this.#written = this.#received;
-    for (const subscriber of this.#subscribers) this.#letHear(subscriber);
+    for (const subscriber of this.#subscribers) this.#startPreviews(subscriber);
   }
 
   #deliver(subscriber: Subscriber, items: readonly StreamItem[], encoded: Map<string, Buffer>): void {
-    const { stream, audience, muted, hearsPreviews } = subscriber;
+    const { stream, audience, muted, getsPreviews } = subscriber;
     if (stream.unsent > this.#dependencies.settings.stuckBytes) {
       return this.#letGo(subscriber);
     }
@@ -207,12 +207,12 @@ export class SessionHub {
     }
     const silenced = new Set(items.map(previewedId).filter((id) => id !== undefined && muted.has(id)));
     const has = Math.max(subscriber.has, this.#written);
-    const key = `${audience.key} ${has} ${hearsPreviews} ${[...silenced].join()}`;
+    const key = `${audience.key} ${has} ${getsPreviews} ${[...silenced].join()}`;
     let chunk = encoded.get(key);
     if (!chunk) {
       const wanted = items.filter(
         (item) =>
-          (item.type === "event" ? item.event.seq > has : hearsPreviews && !silenced.has(previewedId(item))) &&
+          (item.type === "event" ? item.event.seq > has : getsPreviews && !silenced.has(previewedId(item))) &&
           audience.wants(item),
       );
       chunk = Buffer.from(wanted.map(frameOf).join(""));
@@ -229,15 +229,15 @@ export class SessionHub {
     const resync = { type: "tandem.resync", last_event_id: String(this.#written) };
     if (!audience.tandem) stream.destroy();
     else if (!stream.end(namedFrame(resync.type, resync))) return;
-    this.#dependencies.logger.info({ session: this.#session, unsent }, "let go of a client that did not keep up");
+    this.#dependencies.logger.info({ session: this.#session, unsent }, "disconnected a client that did not keep up");
   }
 
   /** The log is deleted with the session, so its last event exists only here. */
   #endDeleted(): void {
     this.#flush();
     const event = { type: "session.deleted", id: newId("event"), processed_at: new Date().toISOString() };
-    const farewell = this.#saidDeleted ? "" : namedFrame("message", event);
-    for (const { stream } of this.#subscribers) stream.end(farewell);
+    const lastFrame = this.#saidDeleted ? "" : namedFrame("message", event);
+    for (const { stream } of this.#subscribers) stream.end(lastFrame);
     this.stop();
   }
 }

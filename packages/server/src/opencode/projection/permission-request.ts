@@ -1,8 +1,8 @@
 import { questionInput, type ApprovalAnswer } from "@tandem/protocol";
-import type { Inquiry } from "../../acp/questions/inquiry.ts";
+import type { PendingRequest } from "../../acp/questions/pending-request.ts";
 import { messageIdOf, requestIdOf, sessionIdOf } from "./opencode-id.ts";
 import { patchText } from "./patch-text.ts";
-import { permissionOf, toolInputOf } from "./tool-names.ts";
+import { permissionOf, toolInputOf } from "./opencode-tools.ts";
 
 // Approvals and questions as opencode's clients show them, and the meaning of their answers.
 
@@ -44,10 +44,10 @@ export interface RequestPlace {
 const MAX_HEADER = 30;
 
 /** A plan is put as a question: a permission dialog would not show its text. */
-export const isQuestion = ({ kind }: Pick<Inquiry, "kind">): boolean => kind !== "tool";
+export const isQuestion = ({ kind }: Pick<PendingRequest, "kind">): boolean => kind !== "tool";
 
-export function permissionRequest(inquiry: Inquiry, place: RequestPlace): PermissionRequest {
-  const { id, name, server, input, diff, suggestion, why } = inquiry;
+export function permissionRequest(pendingRequest: PendingRequest, place: RequestPlace): PermissionRequest {
+  const { id, name, server, input, diff, suggestion, why } = pendingRequest;
   const path = diff?.path ?? input["file_path"] ?? input["notebook_path"];
   const subject = path ?? input["command"] ?? input["url"] ?? input["pattern"];
   return {
@@ -68,19 +68,19 @@ export function permissionRequest(inquiry: Inquiry, place: RequestPlace): Permis
   };
 }
 
-export function questionRequest(inquiry: Inquiry, place: RequestPlace): QuestionRequest {
+export function questionRequest(pendingRequest: PendingRequest, place: RequestPlace): QuestionRequest {
   return {
-    id: requestIdOf("question", inquiry.id),
+    id: requestIdOf("question", pendingRequest.id),
     sessionID: sessionIdOf(place.session, place.thread),
-    questions: inquiry.kind === "plan" ? [planQuestion(inquiry)] : questionsOf(inquiry),
-    ...toolOf(inquiry.id, place),
+    questions: pendingRequest.kind === "plan" ? [planQuestion(pendingRequest)] : questionsOf(pendingRequest),
+    ...toolOf(pendingRequest.id, place),
   };
 }
 
 const toolOf = (call: string, { message }: RequestPlace): { tool?: ToolReference } =>
   message === null ? {} : { tool: { messageID: messageIdOf(message), callID: call } };
 
-const questionsOf = ({ input }: Inquiry): QuestionRequest["questions"] =>
+const questionsOf = ({ input }: PendingRequest): QuestionRequest["questions"] =>
   (questionInput.safeParse(input).data?.questions ?? []).map(({ question, header, options, multiSelect }) => ({
     question,
     header: (header ?? question).slice(0, MAX_HEADER),
@@ -93,7 +93,7 @@ const START = "Start";
 const START_WITH_EDITS = "Start, accept edits";
 const KEEP_PLANNING = "Keep planning";
 
-const planQuestion = ({ plan }: Inquiry): QuestionRequest["questions"][number] => ({
+const planQuestion = ({ plan }: PendingRequest): QuestionRequest["questions"][number] => ({
   question: `${plan ?? "The plan is ready."}\n\nStart with it?`,
   header: "Plan",
   options: [
@@ -115,9 +115,12 @@ export function permissionAnswer(
   return { result: "allow", scope: reply === "always" && hasSuggestion ? "session" : "once" };
 }
 
-export function questionAnswer(inquiry: Pick<Inquiry, "kind" | "input">, answers: readonly string[][]): ApprovalAnswer {
-  if (inquiry.kind === "plan") return planAnswer(answers[0] ?? []);
-  const { questions } = questionInput.parse(inquiry.input);
+export function questionAnswer(
+  pendingRequest: Pick<PendingRequest, "kind" | "input">,
+  answers: readonly string[][],
+): ApprovalAnswer {
+  if (pendingRequest.kind === "plan") return planAnswer(answers[0] ?? []);
+  const { questions } = questionInput.parse(pendingRequest.input);
   const given = questions.flatMap(({ question, multiSelect }, index) => {
     const chosen = answers[index] ?? [];
     return chosen.length === 0 ? [] : [[question, multiSelect ? chosen : chosen.join(", ")] as const];

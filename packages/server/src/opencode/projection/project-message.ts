@@ -1,8 +1,8 @@
 import type { Message, Part, PartOf } from "@tandem/protocol";
 import { messageIdOf, partIdOf, sessionIdOf, timeOfId } from "./opencode-id.ts";
 import { isOpenTool, projectPart, stepFinish, tokensOf } from "./project-part.ts";
-import { PROVIDER } from "./provider.ts";
-import { toolNameOf } from "./tool-names.ts";
+import { PROVIDER } from "./provider-id.ts";
+import { toolNameOf } from "./opencode-tools.ts";
 import type { AssistantInfo, PartContent, UserInfo, WireError, WireMessage, WirePart } from "./wire-message.ts";
 
 /** Facts of a message that are in other events. */

@@ -1,7 +1,7 @@
 import type { Part, PartOf, ToolResultContent } from "@tandem/protocol";
 import { countLines, patchText } from "./patch-text.ts";
 import { sessionIdOf } from "./opencode-id.ts";
-import { toolInputOf, toolNameOf, toolTitleOf } from "./tool-names.ts";
+import { toolInputOf, toolNameOf, toolTitleOf } from "./opencode-tools.ts";
 import type { FilePart, PartContent, Tokens, ToolState } from "./wire-message.ts";
 
 /** Facts beside the part itself. */

@@ -1,5 +1,5 @@
 import type { EventOf, LoggedEvent, PermissionMode, Todo } from "@tandem/protocol";
-import { inquiryOf, type Inquiry } from "../../acp/questions/inquiry.ts";
+import { pendingRequestOf, type PendingRequest } from "../../acp/questions/pending-request.ts";
 import type { SessionState } from "./session-info.ts";
 
 /** Settings of the turn that a message starts. */
@@ -11,7 +11,7 @@ export interface TurnFacts {
 /** Facts of a session that its messages do not contain, folded from its log. */
 export class SessionFacts {
   /** Pending approvals and questions, by call. */
-  readonly pending = new Map<string, Inquiry>();
+  readonly pending = new Map<string, PendingRequest>();
   readonly turns = new Map<string, TurnFacts>();
   /** Turns that a person interrupted. */
   readonly aborted = new Set<string>();
@@ -34,8 +34,8 @@ export class SessionFacts {
 
   apply(logged: LoggedEvent): void {
     const { event, thread } = logged;
-    const inquiry = inquiryOf(logged);
-    if (inquiry) this.pending.set(inquiry.id, inquiry);
+    const pendingRequest = pendingRequestOf(logged);
+    if (pendingRequest) this.pending.set(pendingRequest.id, pendingRequest);
     if (event.type === "tandem.approval_resolved") this.pending.delete(event.event_id);
     if (event.type === "session.thread_created") {
       const createdAt = Date.parse(event.processed_at ?? "");

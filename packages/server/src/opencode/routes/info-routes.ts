@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { OpencodeRoute } from "./opencode-route.ts";
-import { PROVIDER } from "../projection/provider.ts";
+import { PROVIDER } from "../projection/provider-id.ts";
 import { OPENCODE_VERSION, PROJECT } from "../projection/session-info.ts";
 
 const projectOf = (folder: string) => ({

@@ -103,7 +103,7 @@ function answerOf(watch: SessionWatch, id: string): WireMessage {
   const own = messages.find(({ info }) => info.id === parent);
   const found = answer ?? own;
   if (found) return found;
-  throw new RequestError("conflict", "The message was taken back before the agent answered.");
+  throw new RequestError("conflict", "The message was withdrawn before the agent answered.");
 }
 
 async function setMode(call: OpencodeCall, session: string, agent: string, watch: SessionWatch): Promise<void> {

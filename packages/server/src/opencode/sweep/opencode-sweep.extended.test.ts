@@ -131,7 +131,7 @@ const answers = async (): Promise<object> => {
   return { messageID: undefined };
 };
 
-/** What has to be there before the call. */
+/** Resources that the call needs. */
 const PREPARED: Readonly<Record<string, (session: string) => Promise<object>>> = {
   "session.create": async () => ({ permission: undefined, model: undefined }),
   "session.update": async () => ({ time: undefined }),

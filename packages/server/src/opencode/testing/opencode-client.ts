@@ -1,4 +1,5 @@
 import { setTimeout } from "node:timers/promises";
+import { readFrames } from "@tandem/protocol";
 import type { WireEvent } from "../projection/wire-event.ts";
 import type { WireMessage } from "../projection/wire-message.ts";
 
@@ -79,14 +80,8 @@ export class OpencodeClient implements AsyncDisposable {
   }
 
   async #read(response: Response): Promise<void> {
-    let rest = "";
-    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
-      const frames = (rest + chunk).split("\n\n");
-      rest = frames.pop()!;
-      for (const frame of frames) {
-        if (!frame.startsWith("data: ")) continue;
-        this.events.push((JSON.parse(frame.slice(6)) as { payload: WireEvent }).payload);
-      }
+    for await (const { data } of readFrames(response.body!)) {
+      this.events.push((JSON.parse(data) as { payload: WireEvent }).payload);
       this.#news.resolve();
       this.#news = Promise.withResolvers();
     }

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type MadeUpContext, makeUpContext } from "../../../testing/made-up-context.ts";
+import { afterAll, expect, test } from "vitest";
+import { makeUpContext } from "../../../testing/made-up-context.ts";
 import { MemoryEngine } from "../../../testing/memory-engine.ts";
-import { startTestServer, type TestServer } from "../../../testing/start-test-server.ts";
+import { startTestServer } from "../../../testing/start-test-server.ts";
 
-let context: MadeUpContext;
-let server: TestServer;
-beforeAll(async () => {
-  context = await makeUpContext();
-  server = await startTestServer({ engine: new MemoryEngine().engine, context });
-});
+const context = await makeUpContext();
+const server = await startTestServer({ engine: new MemoryEngine().engine, context });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
   await context[Symbol.asyncDispose]();

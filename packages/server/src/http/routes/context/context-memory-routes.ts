@@ -10,7 +10,7 @@ export const contextMemoryRoutes: Route[] = [
     scope: "read",
     at: "context",
     extension: true,
-    summary: "List what is remembered, the newest first, with what each memory rests on",
+    summary: "List memories, newest first, with the evidence of each",
     handle: async (call) => {
       const { session } = call.query;
       const { folder } = contextOf(call).context;
@@ -27,7 +27,7 @@ export const contextMemoryRoutes: Route[] = [
     scope: "run",
     at: "context",
     extension: true,
-    summary: "Remember something in one's own words, at once; the same said again is not stored twice",
+    summary: "Save a memory at once; a repeated memory is not stored twice",
     handle: async (call) => {
       const { context, openModel } = contextOf(call);
       const library = await loadContext();
@@ -74,7 +74,7 @@ export const contextMemoryRoutes: Route[] = [
     scope: "run",
     at: "context",
     extension: true,
-    summary: "Forget a memory; the proposal that it is done by can be undone",
+    summary: "Forget a memory, by a proposal that can be undone",
     handle: async (call) => {
       const { context } = contextOf(call);
       const { forget } = await loadContext();

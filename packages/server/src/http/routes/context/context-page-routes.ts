@@ -12,7 +12,7 @@ export const contextPageRoutes: Route[] = [
     scope: "read",
     at: "context",
     extension: true,
-    summary: "List the pages of the wiki, by their keys",
+    summary: "List the pages of the wiki by key",
     handle: async (call) => {
       const { folder } = contextOf(call).context;
       const { pageKeyOf, pagePath, parsePage: parse } = await loadContext();
@@ -33,7 +33,7 @@ export const contextPageRoutes: Route[] = [
     scope: "read",
     at: "context",
     extension: true,
-    summary: "Read a page of the wiki, with the passages that it rests on",
+    summary: "Read a page of the wiki, with the passages that support it",
     handle: async (call) => {
       const { key } = call.query;
       const { context } = contextOf(call);
@@ -61,7 +61,7 @@ export const contextPageRoutes: Route[] = [
     scope: "read",
     at: "context",
     extension: true,
-    summary: "Read a passage of a document by its citation, and what stands around it",
+    summary: "Read a passage of a document by its citation, with the surrounding text",
     handle: async (call) => {
       const { citation, around } = call.query;
       const found = await contextOf(call).context.passages(citation, around, readerOf(call));

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type MadeUpContext, makeUpContext } from "../../../testing/made-up-context.ts";
+import { afterAll, describe, expect, test } from "vitest";
+import { makeUpContext } from "../../../testing/made-up-context.ts";
 import { MemoryEngine } from "../../../testing/memory-engine.ts";
 import { StreamReader } from "../../../testing/read-stream.ts";
-import { startTestServer, type TestServer } from "../../../testing/start-test-server.ts";
+import { startTestServer } from "../../../testing/start-test-server.ts";
 import { routeTable } from "../../route-table.ts";
 
-let context: MadeUpContext;
-let server: TestServer;
-beforeAll(async () => {
-  context = await makeUpContext();
-  server = await startTestServer({ engine: new MemoryEngine().engine, context });
-});
+const context = await makeUpContext();
+const server = await startTestServer({ engine: new MemoryEngine().engine, context });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
   await context[Symbol.asyncDispose]();

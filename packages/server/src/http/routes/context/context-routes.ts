@@ -45,7 +45,7 @@ export const contextRoutes: Route[] = [
     scope: "read",
     at: "context",
     extension: true,
-    summary: "Search pages, memories, tables, columns and sampled values, the best first",
+    summary: "Search pages, memories, tables, columns and sampled values, best match first",
     handle: async (call) => {
       // A search over everything, as in the page's palette, must not fail because the server has no context.
       if (!call.context) return { data: [], degraded: "This server's project has no context." };
@@ -57,7 +57,7 @@ export const contextRoutes: Route[] = [
     scope: "read",
     at: "context",
     extension: true,
-    summary: "List the files of the context, by their paths",
+    summary: "List the files of the context by path",
     handle: async (call) => {
       const paths = await contextOf(call).context.folder.list(call.query.prefix);
       const { data, next_page } = pageThrough(
@@ -133,7 +133,7 @@ export const contextRoutes: Route[] = [
     scope: "read",
     at: "context",
     extension: true,
-    summary: "The tables around one, or those of a connection, and the joins between them",
+    summary: "Show the tables around one table, or those of a connection, and the joins between them",
     handle: async (call) => {
       const { catalogue } = contextOf(call);
       const { BOX, tableGraph } = await loadContext();
@@ -151,7 +151,7 @@ export const contextRoutes: Route[] = [
     scope: "read",
     at: "context",
     extension: true,
-    summary: "Ask a database with one statement that only reads",
+    summary: "Run one read-only statement on a database",
     handle: async (call) => {
       const { connection, sql, max_rows: maxRows, estimate_only: estimateOnly } = call.body;
       const started = performance.now();

@@ -10,7 +10,7 @@ export const jobRoutes: Route[] = [
     scope: "read",
     at: "context",
     extension: true,
-    summary: "List jobs, the newest first",
+    summary: "List jobs, newest first",
     handle: async (call) => {
       const { context, jobs } = contextOf(call);
       const { limit, page: cursor, kind, states } = call.query;
@@ -31,7 +31,7 @@ export const jobRoutes: Route[] = [
     extension: true,
     longRunning: true,
     summary:
-      "Estimate what a scan, an ingest or a run of evals would read and cost; no model is asked and nothing is written",
+      "Estimate the reads and the cost of a scan, an ingest or a run of evals; no model is called and nothing is written",
     handle: (call) => contextOf(call).plan(call.body.kind, call.body.params, call.signal),
   }),
   jsonRoute("jobs.retrieve", {
@@ -45,14 +45,15 @@ export const jobRoutes: Route[] = [
     scope: "run",
     at: "context",
     extension: true,
-    summary: "Cancel a job. Its process stops within about a second; a job of a dead process ends with its lease",
+    summary:
+      "Cancel a job. Its process stops within about a second; if the process is dead, the job ends when its lease expires",
     handle: async (call) => describe(await contextOf(call).jobRunner.cancel((await find(call)).id)),
   }),
   jsonRoute("jobs.events.list", {
     scope: "read",
     at: "context",
     extension: true,
-    summary: "List what a job has said, oldest first",
+    summary: "List the output of a job, oldest first",
     handle: async (call) => {
       const { id } = await find(call);
       const { limit, page = "0" } = call.query;
@@ -65,7 +66,7 @@ export const jobRoutes: Route[] = [
     scope: "read",
     at: "context",
     extension: true,
-    summary: "Stream what a job says, from its beginning or after `Last-Event-ID`, until it has ended",
+    summary: "Stream the output of a job, from its beginning or after `Last-Event-ID`, until it ends",
     handle: async (call, { open }) => {
       const { id } = await find(call);
       const after = readLastEventId(call.header("last-event-id"));
@@ -85,7 +86,7 @@ async function find(call: Pick<Call<{ job_id: string }>, "context" | "params">):
 
 function describe(row: JobRow): Job {
   const { id, kind, params, state, progress, result, error } = row;
-  return {
+  const job = {
     id,
     kind,
     params,
@@ -98,6 +99,8 @@ function describe(row: JobRow): Job {
     started_at: row.startedAt,
     ended_at: row.endedAt,
   };
+  // The job's kind has parsed the params, and wrote progress and result.
+  return job as Job;
 }
 
 function readLastEventId(text: string | undefined): number {

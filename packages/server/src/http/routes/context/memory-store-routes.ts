@@ -27,7 +27,7 @@ export const memoryStoreRoutes: Route[] = [
   jsonRoute("memoryStores.create", {
     scope: "run",
     at: "context",
-    summary: "Create a memory store, private to its program",
+    summary: "Create a memory store that only its program can use",
     handle: async (call) => storeView(await storesOf(call).create(call.body)),
   }),
   jsonRoute("memoryStores.list", {
@@ -81,7 +81,7 @@ export const memoryStoreRoutes: Route[] = [
   jsonRoute("memoryStores.delete", {
     scope: "run",
     at: "context",
-    summary: "Delete a memory store with all that is in it",
+    summary: "Delete a memory store with all of its memories",
     handle: async (call) => {
       const id = call.params.memory_store_id;
       await storesOf(call).delete(id);
@@ -101,7 +101,7 @@ export const memoryStoreRoutes: Route[] = [
   jsonRoute("memoryStores.memories.list", {
     scope: "read",
     at: "context",
-    summary: "List memories by their paths; with depth 1, folders in the place of what is in them",
+    summary: "List memories by path; with depth 1, folders instead of their contents",
     handle: async (call) => {
       const { path_prefix: under, depth, limit, page } = call.query;
       const id = call.params.memory_store_id;
@@ -131,7 +131,7 @@ export const memoryStoreRoutes: Route[] = [
   jsonRoute("memoryStores.memories.update", {
     scope: "run",
     at: "context",
-    summary: "Change a memory's content or path, if it is still what the caller takes it for",
+    summary: "Change a memory's content or path, if it still has the version that the caller names",
     handle: async (call) => {
       const { memory_store_id: id, memory_id } = call.params;
       const { content: text, path, precondition } = call.body;
@@ -146,7 +146,7 @@ export const memoryStoreRoutes: Route[] = [
   jsonRoute("memoryStores.memories.delete", {
     scope: "run",
     at: "context",
-    summary: "Delete a memory, if it is still what the caller takes it for",
+    summary: "Delete a memory, if it still has the version that the caller names",
     handle: async (call) => {
       const { memory_store_id: id, memory_id } = call.params;
       const { expected_content_sha256: expected } = call.query;

@@ -7,7 +7,8 @@ export const memoryVersionRoutes: Route[] = [
   jsonRoute("memoryStores.memoryVersions.list", {
     scope: "read",
     at: "context",
-    summary: "List the changes of a store's memories, newest first; what people changed in the folder has no author",
+    summary:
+      "List the changes of a store's memories, newest first; edits that people made in the folder have no author",
     handle: async (call) => {
       const { query, params } = call;
       const limit = query.view === "full" ? Math.min(query.limit, MAX_FULL_PAGE) : query.limit;
@@ -46,7 +47,7 @@ export const memoryVersionRoutes: Route[] = [
   jsonRoute("memoryStores.memoryVersions.redact", {
     scope: "run",
     at: "context",
-    summary: "Delete the text of a former version; of the context's own store, the git history of the folder keeps it",
+    summary: "Delete the text of an earlier version; for the context's own store, the folder's git history keeps it",
     handle: async (call) => {
       const { memory_store_id, memory_version_id } = call.params;
       const redacted = await storesOf(call).redact(memory_store_id, memory_version_id, writerOf(call).actor);

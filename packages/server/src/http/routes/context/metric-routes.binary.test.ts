@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type MadeUpContext, makeUpContext } from "../../../testing/made-up-context.ts";
+import { afterAll, expect, test } from "vitest";
+import { makeUpContext } from "../../../testing/made-up-context.ts";
 import { MemoryEngine } from "../../../testing/memory-engine.ts";
-import { startTestServer, type TestServer } from "../../../testing/start-test-server.ts";
+import { startTestServer } from "../../../testing/start-test-server.ts";
 
 const CUSTOMERS = `entity: customer
 table: main.customers
@@ -16,14 +16,10 @@ metrics:
   income: { measure: rich }
 `;
 
-let context: MadeUpContext;
-let server: TestServer;
-beforeAll(async () => {
-  context = await makeUpContext();
-  const file = { path: "metrics/shop/customer.yaml", content: CUSTOMERS, expected: null };
-  await context.context.folder.commit([file], { subject: "A metric" });
-  server = await startTestServer({ engine: new MemoryEngine().engine, context });
-});
+const context = await makeUpContext();
+const file = { path: "metrics/shop/customer.yaml", content: CUSTOMERS, expected: null };
+await context.context.folder.commit([file], { subject: "A metric" });
+const server = await startTestServer({ engine: new MemoryEngine().engine, context });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
   await context[Symbol.asyncDispose]();

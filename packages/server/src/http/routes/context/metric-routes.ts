@@ -14,14 +14,14 @@ export const metricRoutes: Route[] = [
     scope: "read",
     at: "context",
     extension: true,
-    summary: "Read a metric's definition, and what it can be grouped and filtered by",
+    summary: "Read a metric's definition, and the fields that can group and filter it",
     handle: (call) => contextOf(call).metrics.retrieve(call.query),
   }),
   jsonRoute("context.metrics.fields", {
     scope: "read",
     at: "context",
     extension: true,
-    summary: "List the fields by which all of some metrics can be grouped and filtered",
+    summary: "List the fields by which all of the given metrics can be grouped and filtered",
     handle: async (call) => ({ data: await contextOf(call).metrics.fields(call.query) }),
   }),
   jsonRoute("context.metrics.query", {
@@ -36,7 +36,7 @@ export const metricRoutes: Route[] = [
     scope: "read",
     at: "context",
     extension: true,
-    summary: "List definitions that cannot be used, with the fix",
+    summary: "List invalid definitions, each with its fix",
     handle: async (call) => ({ data: await contextOf(call).metrics.check(call.query) }),
   }),
 ];

@@ -59,7 +59,7 @@ export const proposalRoutes: Route[] = [
     scope: "read",
     at: "context",
     extension: true,
-    summary: "List proposals without their lines, the newest first",
+    summary: "List proposals without their lines, newest first",
     handle: async (call) => {
       const { limit, page: after, states } = call.query;
       const found = await proposalsOf(call).list({
@@ -78,14 +78,14 @@ export const proposalRoutes: Route[] = [
     scope: "read",
     at: "context",
     extension: true,
-    summary: "Retrieve a proposal with its lines and what each rests on, some files at a time",
+    summary: "Retrieve a proposal with its lines and the evidence of each, some files at a time",
     handle: (call) => pageOfProposal(call, call.query),
   }),
   jsonRoute("proposals.preview", {
     scope: "read",
     at: "context",
     extension: true,
-    summary: "Count the open hunks of a proposal that a filter would accept, without a change",
+    summary: "Count the open hunks of a proposal that a filter would accept; nothing is changed",
     handle: async (call) => {
       const id = call.params.proposal_id;
       const found = await proposalsOf(call).preview(id, filterOf(call.query));
@@ -107,7 +107,7 @@ export const proposalRoutes: Route[] = [
     scope: "run",
     at: "context",
     extension: true,
-    summary: "Reject a proposal, some hunks of it, or those that match a filter: the same is not proposed again",
+    summary: "Reject a proposal, some hunks of it, or those that match a filter: the same change is not proposed again",
     handle: async (call) => {
       const { reason } = call.body;
       const choice = { ...choiceOf(call.body), ...(reason !== undefined && { reason }) };
@@ -119,7 +119,7 @@ export const proposalRoutes: Route[] = [
     scope: "run",
     at: "context",
     extension: true,
-    summary: "Put one's own text of a file in the place of the proposed one",
+    summary: "Replace the proposed text of a file with an edited one",
     handle: async (call) => {
       await proposalsOf(call).edit(call.params.proposal_id, { ...call.body, by: call.token.name });
       return pageOfProposal(call);
@@ -139,7 +139,7 @@ export const proposalRoutes: Route[] = [
     scope: "run",
     at: "context",
     extension: true,
-    summary: "Undo what was accepted of a proposal",
+    summary: "Undo the accepted hunks of a proposal",
     handle: async (call) => {
       await proposalsOf(call).undo(call.params.proposal_id, call.token.name);
       return pageOfProposal(call);

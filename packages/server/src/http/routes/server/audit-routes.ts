@@ -8,7 +8,7 @@ export const auditRoutes: Route[] = [
     scope: "admin",
     at: "here",
     extension: true,
-    summary: "List who did what, newest first",
+    summary: "List audit entries, newest first",
     handle: async ({ engine, query }) => {
       const { session_id: session, actor, kinds } = query;
       return nextPage(
@@ -20,7 +20,7 @@ export const auditRoutes: Route[] = [
     scope: "admin",
     at: "here",
     extension: true,
-    summary: "Download the whole audit as lines of JSON, with its head at the end",
+    summary: "Download the whole audit log as JSON lines, with its head at the end",
     handle: async ({ engine }) => {
       const { head, entries } = await engine.audit.export();
       const lines: string[] = [];
@@ -38,7 +38,7 @@ export const auditRoutes: Route[] = [
     scope: "admin",
     at: "here",
     extension: true,
-    summary: "Go through the audit's hashes, and say which entry is the first that is not as it was",
+    summary: "Verify the hash chain of the audit log, and return the first altered entry",
     handle: ({ engine, body }) => engine.audit.verify(body.noted),
   }),
 ];

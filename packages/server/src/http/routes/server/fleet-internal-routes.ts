@@ -7,8 +7,7 @@ export const fleetInternalRoutes: Route[] = [
     scope: "read",
     at: "here",
     extension: true,
-    summary:
-      "For servers: stream previews of a session that this process writes, each with the event that it comes after",
+    summary: "For servers: stream previews of a session that this process writes, each with the event that it follows",
     handle: async ({ engine, params }, { open }) => {
       const { id } = await engine.sessions.get(params.session_id);
       await writePreviews(engine.sessions, id, open);
@@ -18,7 +17,7 @@ export const fleetInternalRoutes: Route[] = [
     scope: "read",
     at: "here",
     extension: true,
-    summary: "For servers of 0.1.0: always `null`, because the database has the retries of sends",
+    summary: "For servers of 0.1.0: always `null`, because the database stores the results of sends for retries",
     handle: async ({ engine, params }) => {
       await engine.sessions.get(params.session_id);
       return { begun: null };

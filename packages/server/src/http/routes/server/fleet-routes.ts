@@ -15,7 +15,7 @@ export const fleetRoutes: Route[] = [
     at: "here",
     extension: true,
     operator: true,
-    summary: "List runs that were given up after their last attempt, newest first",
+    summary: "List runs that failed their last attempt, newest first",
     handle: async ({ engine }) => ({ data: await engine.fleet.dead() }),
   }),
   jsonRoute("fleet.dead.requeue", {
@@ -23,7 +23,7 @@ export const fleetRoutes: Route[] = [
     at: "here",
     extension: true,
     operator: true,
-    summary: "Send a run that was given up again, with all its attempts",
+    summary: "Retry a failed run, with all of its attempts",
     handle: async ({ engine, params, token }) => {
       await engine.fleet.requeue(params.key, token.name);
       return { type: "run_requeued" as const, key: params.key };
@@ -34,7 +34,7 @@ export const fleetRoutes: Route[] = [
     at: "here",
     extension: true,
     operator: true,
-    summary: "Have a worker take nothing more and hand over what it has",
+    summary: "Drain a worker: it takes no new work and hands over its sessions",
     handle: async ({ engine, params, token }) => engine.fleet.drain(params.worker_id, token.name),
   }),
 ];

@@ -9,7 +9,7 @@ export const statusRoutes: Route[] = [
     at: "here",
     extension: true,
     operator: true,
-    summary: "Say who answers and who pays, whether that would work now, and what the server stands on; no secrets",
+    summary: "Show the backends, their billing and whether they work now, and the server's environment; no secrets",
     handle: async (call) => serverHealthOf(call).status(),
   }),
   jsonRoute("status.examine", {
@@ -17,7 +17,7 @@ export const statusRoutes: Route[] = [
     at: "here",
     extension: true,
     operator: true,
-    summary: "Check all that `tandem doctor` checks",
+    summary: "Run the checks of `tandem doctor`",
     handle: async (call) => ({ data: await serverHealthOf(call).examine() }),
   }),
   jsonRoute("credentials.retrieve", {
@@ -25,7 +25,8 @@ export const statusRoutes: Route[] = [
     at: "here",
     extension: true,
     operator: true,
-    summary: "Say where credentials are and which are used, as `tandem credentials` does: kinds and sources, no values",
+    summary:
+      "List where credentials are and which are used, as `tandem credentials` does: kinds and sources, no values",
     handle: async (call) => serverHealthOf(call).credentials(),
   }),
 ];

@@ -11,7 +11,7 @@ export const tenantRoutes: Route[] = [
     scope: "read",
     at: "here",
     extension: true,
-    summary: "Say which tenant this token belongs to, what it may take, and what it takes now",
+    summary: "Show the tenant of this token, its quotas and its current usage",
     handle: async ({ tenant, token, health, readUsage }) => ({
       ...tenant,
       is_operator: tenant.id === DEFAULT_TENANT,
@@ -33,7 +33,7 @@ export const tenantRoutes: Route[] = [
     at: "here",
     extension: true,
     operator: true,
-    summary: "Create a tenant, with folders of its own",
+    summary: "Create a tenant with its own folders",
     handle: (call) => tenantServiceOf(call).create(call.body, call.token.name),
   }),
   jsonRoute("tenants.retrieve", {
@@ -41,7 +41,7 @@ export const tenantRoutes: Route[] = [
     at: "here",
     extension: true,
     operator: true,
-    summary: "Retrieve a tenant, and what it takes now",
+    summary: "Retrieve a tenant and its current usage",
     handle: (call) => tenantServiceOf(call).get(call.params.tenant_id),
   }),
   jsonRoute("tenants.update", {
@@ -49,7 +49,7 @@ export const tenantRoutes: Route[] = [
     at: "here",
     extension: true,
     operator: true,
-    summary: "Change a tenant's name, credential or quotas; it counts within seconds, everywhere",
+    summary: "Change a tenant's name, credential or quotas; all servers apply it within seconds",
     handle: (call) => tenantServiceOf(call).update(call.params.tenant_id, call.body, call.token.name),
   }),
   jsonRoute("tenants.archive", {
@@ -57,7 +57,7 @@ export const tenantRoutes: Route[] = [
     at: "here",
     extension: true,
     operator: true,
-    summary: "Archive a tenant: its tokens are refused and its turns end; all that it has is kept",
+    summary: "Archive a tenant: its tokens are refused and its turns end; its data is kept",
     handle: (call) => tenantServiceOf(call).archive(call.params.tenant_id, call.token.name),
   }),
   jsonRoute("tenants.restore", {
@@ -65,7 +65,7 @@ export const tenantRoutes: Route[] = [
     at: "here",
     extension: true,
     operator: true,
-    summary: "Serve a tenant again that was archived",
+    summary: "Restore an archived tenant",
     handle: (call) => tenantServiceOf(call).restore(call.params.tenant_id, call.token.name),
   }),
   jsonRoute("tenants.delete", {

@@ -9,7 +9,7 @@ export const tokenRoutes: Route[] = [
     scope: "admin",
     at: "here",
     extension: true,
-    summary: "List tokens without their secrets, the newest first",
+    summary: "List tokens without their secrets, newest first",
     handle: async ({ tokens, token: own }) => {
       const rows = (await tokens.list()).filter(({ worker }) => !worker);
       return { data: rows.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt)).map((row) => view(row, own)) };
@@ -19,7 +19,7 @@ export const tokenRoutes: Route[] = [
     scope: "admin",
     at: "here",
     extension: true,
-    summary: "Create a token; its secret is in this answer and nowhere else",
+    summary: "Create a token; only this response contains its secret",
     secretAnswer: true,
     handle: async ({ engine, tokens, token: own, tenantService, body: { name, scopes, tenant = own.tenant } }) => {
       if (tenant !== own.tenant) {
@@ -36,7 +36,7 @@ export const tokenRoutes: Route[] = [
     scope: "admin",
     at: "here",
     extension: true,
-    summary: "Revoke a token: from now on the server refuses it; streams that it has open end with the next heartbeat",
+    summary: "Revoke a token: the server refuses it from now on; its open streams end with the next heartbeat",
     handle: async ({ engine, tokens, token: own, params }) => {
       const row = (await tokens.list()).find(({ id, worker }) => id === params.token_id && !worker);
       if (!row) throw new RequestError("not_found", `There is no token ${params.token_id}.`);

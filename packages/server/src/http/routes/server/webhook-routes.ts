@@ -7,7 +7,7 @@ export const webhookRoutes: Route[] = [
   jsonRoute("organization.webhooks.create", {
     scope: "admin",
     at: "here",
-    summary: "Register a webhook endpoint; its signing secret is in this answer and nowhere else",
+    summary: "Register a webhook endpoint; only this response contains its signing secret",
     secretAnswer: true,
     handle: async ({ engine, body, token, newId }) => {
       const { endpoint, secret } = await engine.webhooks.create(body, newId("webhookEndpoint"));
@@ -86,7 +86,7 @@ export const webhookRoutes: Route[] = [
     scope: "admin",
     at: "here",
     extension: true,
-    summary: "The delivery log of a webhook endpoint, newest first",
+    summary: "List the deliveries of a webhook endpoint, newest first",
     handle: async ({ engine, params, query: { limit, page } }) => {
       const data = await engine.webhooks.deliveries(params.webhook_endpoint_id, {
         limit,

@@ -31,7 +31,7 @@ export const approvalRoutes: Route[] = [
     at: "here",
     extension: true,
     summary:
-      "Answer it: once, for the session or always, with another input, with the mode after a plan; the first one counts",
+      "Answer an approval, a plan or a question: once, for the session or always, with another input, with the mode after a plan; the first answer counts",
     handle: ({ engine, params, body, token }) =>
       engine.approvals.answer(params.approval_id, body, token.name, hasScope(token, "admin")),
   }),

@@ -7,15 +7,14 @@ export const budgetRoutes: Route[] = [
     scope: "read",
     at: "here",
     extension: true,
-    summary: "List what the day, the project and the agents have spent, have reserved and may spend",
+    summary: "Show the spending, reservations and limits of the day, the project and the agents",
     handle: async ({ engine }) => ({ data: await engine.budgets.list() }),
   }),
   jsonRoute("budgets.set", {
     scope: "admin",
     at: "here",
     extension: true,
-    summary:
-      "Limit an agent, a project, a day or one session, in place of what the config says; without `of`, all of them",
+    summary: "Override the configured limit of an agent, a project, a day or one session; without `of`, of all of them",
     handle: async ({ engine, token, body: { scope, of, limits } }) => ({
       data: await engine.budgets.set(scope, of, limits, token.name),
     }),
@@ -24,21 +23,21 @@ export const budgetRoutes: Route[] = [
     scope: "read",
     at: "here",
     extension: true,
-    summary: "List what a session has spent, has reserved and may spend, and what it shares with others",
+    summary: "Show a session's spending, reservations and limits, and the limits that it shares with others",
     handle: async ({ engine, params }) => ({ data: await engine.budgets.session(params.session_id) }),
   }),
   jsonRoute("emergency.state", {
     scope: "read",
     at: "here",
     extension: true,
-    summary: "Say whether everything is stopped",
+    summary: "Show whether everything is stopped",
     handle: async ({ engine }) => ({ stopped: (await engine.killSwitch.state()) ?? null }),
   }),
   jsonRoute("emergency.stop", {
     scope: "run",
     at: "each",
     extension: true,
-    summary: "Stop everything: interrupt every turn, end every process, begin nothing until `/v1/resume`",
+    summary: "Stop everything: interrupt every turn, end every process, start nothing until `/v1/resume`",
     handle: async ({ engine, token, body, header }) => {
       // For a forwarded request, the first server has stored the change; this process only applies it.
       const known = header(FORWARDED_HEADER) === undefined ? undefined : await engine.killSwitch.state();
@@ -51,7 +50,7 @@ export const budgetRoutes: Route[] = [
     scope: "admin",
     at: "each",
     extension: true,
-    summary: "Resume everything that was stopped: waiting messages start their turns",
+    summary: "Resume after a stop of everything: waiting messages start their turns",
     handle: async ({ engine, token, header }) => {
       if (header(FORWARDED_HEADER) === undefined) await engine.killSwitch.resume(token.name);
       else await engine.killSwitch.heed();

@@ -20,7 +20,7 @@ export const fileRoutes: Route[] = [
   jsonRoute("files.retrieveMetadata", {
     scope: "read",
     at: "here",
-    summary: "Retrieve what is known about a file",
+    summary: "Retrieve the metadata of a file",
     handle: ({ engine, params }) => engine.files.get(params.file_id),
   }),
   downloadRoute("files.download", {

@@ -21,7 +21,7 @@ export const overviewRoutes: Route[] = [
     scope: "read",
     at: "here",
     extension: true,
-    summary: "What sessions cost, by day (UTC) and agent",
+    summary: "Show the cost of sessions, by day (UTC) and agent",
     handle: async ({ engine, query }) => {
       const rows = await engine.sessions.usage(spanOf(query));
       return { data: rows.map(({ agentId, ...row }) => ({ ...row, agent_id: agentId })) };
@@ -31,7 +31,7 @@ export const overviewRoutes: Route[] = [
     scope: "read",
     at: "here",
     extension: true,
-    summary: "What sessions cost, by day (UTC) and model",
+    summary: "Show the cost of sessions, by day (UTC) and model",
     handle: async ({ engine, query }) => ({ data: await engine.sessions.modelUsage(spanOf(query)) }),
   }),
 ];

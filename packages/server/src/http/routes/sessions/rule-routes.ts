@@ -15,7 +15,7 @@ export const ruleRoutes: Route[] = [
     scope: "admin",
     at: "here",
     extension: true,
-    summary: "Add a rule; it counts for the next call of every session that it is about",
+    summary: "Add a rule; it applies to the next call of every session in its scope",
     handle: ({ engine, token, body: { scope, of = null, ...given } }) =>
       engine.rules.add(given, { scope, of, by: token.name }),
   }),
@@ -23,7 +23,7 @@ export const ruleRoutes: Route[] = [
     scope: "read",
     at: "here",
     extension: true,
-    summary: "Say what would become of a call, and why; nothing is run",
+    summary: "Test a call: show how it would be decided, and why; nothing is run",
     handle: ({ engine, body: { call, session_id: sessionId, agent_id: agentId, folder, mode } }) =>
       engine.rules.test(call, { sessionId, agentId, folder, mode }),
   }),

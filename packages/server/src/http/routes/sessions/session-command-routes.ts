@@ -12,14 +12,14 @@ export const sessionCommandRoutes: Route[] = [
     scope: "read",
     at: "folder",
     extension: true,
-    summary: "List the slash commands of a session: of its folder, of the user, and built in ones",
+    summary: "List the slash commands of a session: its folder's, the user's and built-in ones",
     handle: async ({ engine, params }) => ({ data: await engine.sessions.commands(params.session_id) }),
   }),
   jsonRoute("sessions.shell.run", {
     scope: "run",
     at: "folder",
     extension: true,
-    summary: "Run a command in a session's folder for a person; the model hears of it with the next message",
+    summary: "Run a command in a session's folder for a person; the model sees it with the next message",
     handle: ({ engine, params, body, token, signal }) =>
       engine.sessions.shell(params.session_id, body.command, token.name, signal),
   }),

@@ -1,4 +1,5 @@
 import type { ClientEvent } from "@tandem/protocol";
+import { hasScope } from "../../access/authorize.ts";
 import { refuseWorkerEvents } from "../../access/worker-access.ts";
 import { listEvents, shownTypes } from "../../events/list-events.ts";
 import { openSessionStream } from "../../events/open-session-stream.ts";
@@ -37,7 +38,7 @@ export const sessionEventRoutes: Route[] = [
     scope: "run",
     at: "writer",
     extension: true,
-    summary: "Take back a message that waits for its turn; a conflict if the agent has it already",
+    summary: "Withdraw a queued message; 409 if the agent already has it",
     handle: async ({ engine, params, token }) => {
       await engine.sessions.takeBack(params.session_id, params.event_id, token.name);
       return { type: "event_taken_back" as const, id: params.event_id };
@@ -47,8 +48,9 @@ export const sessionEventRoutes: Route[] = [
     scope: "read",
     at: "here",
     summary: "Stream the events of a session from now on, or after `Last-Event-ID`",
-    handle: async ({ engine, params, query, header }, streams) => {
+    handle: async ({ engine, params, query, header, token }, streams) => {
       const { id } = await engine.sessions.get(params.session_id);
+      if (hasScope(token, "run")) void engine.sessions.opened(id);
       await openSessionStream(engine.sessions, { session: id, thread: null, query, header }, streams);
     },
   }),

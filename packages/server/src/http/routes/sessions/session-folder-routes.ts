@@ -29,7 +29,7 @@ export const sessionFolderRoutes: Route[] = [
     scope: "read",
     at: "folder",
     extension: true,
-    summary: "Read a file of a session's folder, as text or, where it is none, in base64",
+    summary: "Read a file of a session's folder, as text or, if it is binary, in base64",
     handle: ({ engine, params, query }) => engine.sessions.folder.read(params.session_id, query.path),
   }),
   jsonRoute("sessions.files.write", {

@@ -13,7 +13,7 @@ export const sessionHistoryRoutes: Route[] = [
     scope: "read",
     at: "folder",
     extension: true,
-    summary: "How a session's files changed: in a turn, in all, or between two checkpoints (`now` is one, too)",
+    summary: "Diff a session's files: of one turn, of all turns, or between two checkpoints (`now` is one, too)",
     handle: ({ engine, params, query }) =>
       engine.history.diff(params.session_id, { ...query, patch: query.patch === "true" }),
   }),
@@ -36,14 +36,14 @@ export const sessionHistoryRoutes: Route[] = [
     scope: "run",
     at: "folder",
     extension: true,
-    summary: "Take the last rewind back",
+    summary: "Undo the last rewind",
     handle: ({ engine, params, body, token }) => engine.history.undoRewind(params.session_id, body, token.name),
   }),
   jsonRoute("sessions.fork", {
     scope: "run",
     at: "folder",
     extension: true,
-    summary: "Begin a new session with the past of this one, up to a message",
+    summary: "Fork a session: start a new one with its history up to a message",
     longRunning: true,
     handle: async ({ engine, params, body, token }) => {
       // The fork starts in the same mode.
@@ -56,7 +56,7 @@ export const sessionHistoryRoutes: Route[] = [
     scope: "run",
     at: "here",
     extension: true,
-    summary: "Replace the conversation so far by a summary of it, in a turn of its own",
+    summary: "Compact the conversation: a separate turn replaces it with a summary",
     handle: async ({ engine, params, token }) => {
       await engine.history.compact(params.session_id, token.name);
       return { type: "session_compacting" as const, id: params.session_id };

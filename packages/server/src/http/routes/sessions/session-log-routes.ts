@@ -1,14 +1,13 @@
-import { RequestError, type SessionEvent, type ThreadId } from "@tandem/protocol";
+import { RequestError, type ResponseOf, type ThreadId } from "@tandem/protocol";
 import type { Sessions } from "@tandem/sessions";
 import type { EncodedEvent } from "@tandem/storage";
 import { EncodedAnswer } from "../../encoded-answer.ts";
 import { findThread, inLog } from "../../events/find-thread.ts";
 import { jsonRoute, type Route } from "../../route.ts";
 
-interface LogPage {
+/** The events are already JSON, as the store has them. */
+interface LogPage extends Omit<ResponseOf<"sessions.log.list">, "data" | "head"> {
   data: EncodedEvent[];
-  waiting: SessionEvent[];
-  before: number | null;
 }
 
 /** A window of the log, for links to an event far from its end. */
@@ -37,7 +36,7 @@ export const sessionLogRoutes: Route[] = [
     at: "here",
     extension: true,
     summary:
-      "List events with their places in the log, the last ones first read: for clients that fold them themselves",
+      "List events with their positions in the log, in pages from the end: for clients that fold events themselves",
     handle: async ({ engine, params, query }) => {
       const { session_id: session } = params;
       const thread =

@@ -7,7 +7,7 @@ export const sessionMessageRoutes: Route[] = [
     scope: "read",
     at: "here",
     extension: true,
-    summary: "List what a person sees of a session: its last messages with their parts",
+    summary: "List the last messages of a session with their parts, as a person sees them",
     handle: async ({ engine, params, query }) => {
       const { session_id: session } = params;
       const { limit, before } = query;

@@ -14,7 +14,7 @@ export const sessionResourceRoutes: Route[] = [
   jsonRoute("sessions.resources.retrieve", {
     scope: "read",
     at: "here",
-    summary: "Retrieve one of them",
+    summary: "Retrieve a resource of a session",
     handle: async ({ engine, params }) => {
       const { resources } = await engine.sessions.get(params.session_id);
       const found = resources.find((each) => resourceId(each) === params.resource_id);

@@ -13,21 +13,21 @@ export const worktreeRoutes: Route[] = [
     scope: "run",
     at: "each",
     extension: true,
-    summary: "Remove worktrees of archived and deleted sessions that have no work which is nowhere else",
+    summary: "Remove worktrees of archived and deleted sessions, unless that would lose work",
     handle: ({ engine, body, token }) => engine.worktrees.prune(body.dry_run, token.name),
   }),
   jsonRoute("sessions.worktree.retrieve", {
     scope: "read",
     at: "folder",
     extension: true,
-    summary: "Retrieve a session's worktree, with what was changed in it and what is nowhere else",
+    summary: "Retrieve a session's worktree, with its changes and the work that exists only there",
     handle: ({ engine, params }) => engine.worktrees.status(params.session_id),
   }),
   downloadRoute("sessions.worktree.patch", {
     scope: "read",
     at: "folder",
     extension: true,
-    summary: "Download all that was done in a session's worktree, committed or not, as a patch for git apply",
+    summary: "Download all changes in a session's worktree, committed or not, as a patch for git apply",
     handle: async ({ engine, params }) => {
       const content = Buffer.from(await engine.worktrees.patch(params.session_id));
       return {
@@ -42,21 +42,21 @@ export const worktreeRoutes: Route[] = [
     scope: "run",
     at: "folder",
     extension: true,
-    summary: "Merge the commits of a session's worktree into the branch that it came from, or take that back",
+    summary: "Merge the commits of a session's worktree into its source branch, or undo that",
     handle: ({ engine, params, body, token }) => engine.worktrees.merge(params.session_id, body, token.name),
   }),
   jsonRoute("sessions.worktree.apply", {
     scope: "run",
     at: "folder",
     extension: true,
-    summary: "Apply the patch of a session's worktree to the files of the folder that it came from, or take that back",
+    summary: "Apply the patch of a session's worktree to the files of its source folder, or undo that",
     handle: ({ engine, params, body, token }) => engine.worktrees.apply(params.session_id, body, token.name),
   }),
   jsonRoute("sessions.worktree.remove", {
     scope: "run",
     at: "folder",
     extension: true,
-    summary: "Remove a session's worktree, unless work would be lost; the session is archived",
+    summary: "Remove a session's worktree, unless that would lose work; the session is archived",
     handle: async ({ engine, params, body, token }) => {
       await engine.worktrees.remove(params.session_id, body, token.name);
       return { type: "worktree_removed" as const, session_id: params.session_id };

@@ -23,7 +23,7 @@ export const triggerRoutes: Route[] = [
     at: "here",
     extension: true,
     secretAnswer: true,
-    summary: "Create a trigger: signed deliveries of another service start runs",
+    summary: "Create a trigger: signed deliveries from another service start runs",
     handle: async (call) => {
       const { engine, params, body, token } = call;
       return addressed(call)(await engine.triggers.create(params.deployment_id, body, token.name));

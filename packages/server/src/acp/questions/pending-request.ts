@@ -15,7 +15,7 @@ import { callView, diffsOf } from "../tool-view.ts";
 // Approvals and questions as shown to a person, and the meaning of the answers.
 
 /** A pending approval or question. */
-export interface Inquiry {
+export interface PendingRequest {
   id: string;
   kind: ApprovalNote["kind"];
   name: string;
@@ -50,7 +50,7 @@ export interface QuestionForm {
 }
 
 /** The approval or question of a call; undefined if it needs none. */
-export function inquiryOf({ event }: LoggedEvent, child?: Child): Inquiry | undefined {
+export function pendingRequestOf({ event }: LoggedEvent, child?: Child): PendingRequest | undefined {
   const isCall = event.type === "agent.tool_use" || event.type === "agent.mcp_tool_use";
   const isQuestion = event.type === "agent.custom_tool_use" && event.name === QUESTION_TOOL;
   if (!isQuestion && !(isCall && event.evaluated_permission === "ask")) return undefined;
@@ -70,7 +70,7 @@ export function inquiryOf({ event }: LoggedEvent, child?: Child): Inquiry | unde
 }
 
 /** The same for an approval that was pending before the client connected. */
-export const inquiryOfApproval = (approval: Approval): Inquiry => ({
+export const pendingRequestOfApproval = (approval: Approval): PendingRequest => ({
   id: approval.id,
   kind: approval.kind,
   name: approval.tool,
@@ -94,24 +94,24 @@ export interface PermissionSettings {
 }
 
 /** A tool call or a plan as a choice between possible answers. */
-export function permissionQuestion(inquiry: Inquiry, settings: PermissionSettings): PermissionQuestion {
-  const { id, name, server, input, child } = inquiry;
+export function permissionQuestion(pendingRequest: PendingRequest, settings: PermissionSettings): PermissionQuestion {
+  const { id, name, server, input, child } = pendingRequest;
   const view = callView({ name, input, ...(server !== undefined && { server }) }, settings.folder);
   const content: Piece[] = [
-    ...(inquiry.plan === undefined ? [] : [{ type: "text" as const, text: inquiry.plan }]),
-    ...(inquiry.diff ? diffsOf(inquiry.diff, settings.folder) : (view.content ?? [])),
-    ...(inquiry.why === undefined ? [] : [{ type: "text" as const, text: inquiry.why }]),
+    ...(pendingRequest.plan === undefined ? [] : [{ type: "text" as const, text: pendingRequest.plan }]),
+    ...(pendingRequest.diff ? diffsOf(pendingRequest.diff, settings.folder) : (view.content ?? [])),
+    ...(pendingRequest.why === undefined ? [] : [{ type: "text" as const, text: pendingRequest.why }]),
   ];
   return {
     call: { id, change: { ...view, status: "pending", ...(content.length > 0 && { content }) } },
-    options: inquiry.kind === "plan" ? planChoices(settings) : callChoices(inquiry, settings),
+    options: pendingRequest.kind === "plan" ? planChoices(settings) : callChoices(pendingRequest, settings),
     ...(child && { child }),
   };
 }
 
 const REJECT: PermissionChoice = { id: "reject", name: "Reject", kind: "reject_once" };
 
-function callChoices({ suggestion: rule }: Inquiry, { mayKeepRules }: PermissionSettings): PermissionChoice[] {
+function callChoices({ suggestion: rule }: PendingRequest, { mayKeepRules }: PermissionSettings): PermissionChoice[] {
   const allow: PermissionChoice = { id: "allow", name: "Allow", kind: "allow_once" };
   if (!rule) return [allow, REJECT];
   const words = rule.pattern === undefined ? rule.tool : `${rule.tool}(${rule.pattern})`;
@@ -134,15 +134,19 @@ const planChoices = ({ modes }: PermissionSettings): PermissionChoice[] => [
 ];
 
 /** Maps the chosen option to an answer. An option that was not offered denies the call. */
-export function answerOf(inquiry: Inquiry, question: PermissionQuestion, chosen: string | undefined): ApprovalAnswer {
+export function answerOf(
+  pendingRequest: PendingRequest,
+  question: PermissionQuestion,
+  chosen: string | undefined,
+): ApprovalAnswer {
   const option = question.options.find(({ id }) => id === chosen);
   const deny = (message: string): ApprovalAnswer => ({ result: "deny", scope: "once", message });
   if (chosen === undefined) return deny("The user did not answer.");
   if (!option) return deny("The answer named an option that was not offered, so that nothing was allowed.");
   if (option.kind === "reject_once") {
-    return deny(inquiry.kind === "plan" ? "The user wants to keep planning." : "The user rejected this call.");
+    return deny(pendingRequest.kind === "plan" ? "The user wants to keep planning." : "The user rejected this call.");
   }
-  if (inquiry.kind === "plan") {
+  if (pendingRequest.kind === "plan") {
     const mode = PERMISSION_MODES.find((each) => each === option.id);
     return { result: "allow", scope: "once", ...(mode && { mode }) };
   }

@@ -6,7 +6,7 @@ interface TurnWait {
 }
 
 /** Requests that wait for the end of the turn that their message starts. */
-export class TurnWaits {
+export class TurnEndWaits {
   readonly #waits = new Map<string, TurnWait>();
 
   get isEmpty(): boolean {

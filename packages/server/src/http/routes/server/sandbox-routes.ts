@@ -13,7 +13,7 @@ export const sandboxRoutes: Route[] = [
     scope: "admin",
     at: "here",
     extension: true,
-    summary: "Allow a host once, for a session or in a folder; it counts for the next connection",
+    summary: "Allow a host once, for a session or in a folder; it applies to the next connection",
     handle: ({ engine, token, body: { host, scope, session_id: session, folder } }) =>
       engine.sandboxHosts.allow({ host, scope, session, folder, by: token.name }),
   }),

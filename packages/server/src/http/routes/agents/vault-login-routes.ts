@@ -15,7 +15,7 @@ export const vaultLoginRoutes: Route[] = [
     scope: "admin",
     at: "here",
     extension: true,
-    summary: "Finish an OAuth login with the code that the browser brought back",
+    summary: "Finish an OAuth login with the code that the browser returned",
     handle: ({ engine, body, token }) => engine.vaultLogins.finish(body, token),
   }),
 ];

@@ -6,7 +6,7 @@ export const workRoutes: Route[] = [
   jsonRoute("environments.work.poll", {
     scope: "run",
     at: "here",
-    summary: "Take an item that waits for a worker; null if none comes within `block_ms`",
+    summary: "Take a waiting item; null if none arrives within `block_ms`",
     handle: ({ engine, params, query, header, signal }) =>
       engine.work.poll(params.environment_id, {
         blockMs: query.block_ms ?? 0,
@@ -18,7 +18,7 @@ export const workRoutes: Route[] = [
   jsonRoute("environments.work.stats", {
     scope: "read",
     at: "here",
-    summary: "Count the items that wait, and the workers that poll",
+    summary: "Count the waiting items and the polling workers",
     handle: ({ engine, params }) => engine.work.stats(params.environment_id),
   }),
   jsonRoute("environments.work.list", {
@@ -62,7 +62,7 @@ export const workRoutes: Route[] = [
   jsonRoute("environments.work.stop", {
     scope: "run",
     at: "here",
-    summary: "Ask the worker of an item to leave it, or stop the item at once with `force`",
+    summary: "Ask the worker of an item to release it, or stop the item at once with `force`",
     handle: ({ engine, params, body, token }) =>
       engine.work.stop(params.environment_id, params.work_id, {
         force: body.force ?? false,
@@ -80,7 +80,7 @@ export const workRoutes: Route[] = [
     scope: "admin",
     at: "here",
     extension: true,
-    summary: "Create a key for the workers of a self-hosted environment; its secret is in this answer and nowhere else",
+    summary: "Create a key for the workers of a self-hosted environment; only this response contains its secret",
     secretAnswer: true,
     handle: ({ engine, params, body, token }) =>
       engine.environmentKeys.create(params.environment_id, { ...body, by: token.name }),

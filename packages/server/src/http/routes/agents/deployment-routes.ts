@@ -57,7 +57,7 @@ export const deploymentRoutes: Route[] = [
   jsonRoute("deployments.unpause", {
     scope: "run",
     at: "here",
-    summary: "Continue a deployment's schedule with its next time",
+    summary: "Resume a deployment's schedule at its next time",
     handle: ({ engine, params, token }) => engine.deployments.unpause(params.deployment_id, token.name),
   }),
   jsonRoute("deployments.run", {

@@ -30,7 +30,7 @@ export const environmentRoutes: Route[] = [
   jsonRoute("environments.archive", {
     scope: "admin",
     at: "here",
-    summary: "Archive an environment: no session can begin in it any more",
+    summary: "Archive an environment: no new session can start in it",
     handle: ({ engine, params }) => engine.environments.archive(params.environment_id),
   }),
   jsonRoute("environments.delete", {

@@ -2,8 +2,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { reply, slowly, text, thinking, toolUse } from "@tandem/rehearsal";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
+import { afterAll, describe, expect, test } from "vitest";
+import { setJudgeStage } from "../testing/judge-stage.ts";
 import { sessionIdOf } from "./projection/opencode-id.ts";
 import { OpencodeClient } from "./testing/opencode-client.ts";
 import type { PermissionRequest, QuestionRequest } from "./projection/permission-request.ts";
@@ -12,14 +12,9 @@ import type { WireEvent } from "./projection/wire-event.ts";
 
 const CHECKPOINTS = { maxFiles: 1_000, maxFileBytes: 1024 * 1024, maxTotalBytes: 1024 ** 3, keepMs: 3_600_000 };
 
-let stage: JudgeStage;
-let client: OpencodeClient;
-let session: string;
-beforeAll(async () => {
-  stage = await setJudgeStage({ opencode: true, engine: () => ({ checkpoints: CHECKPOINTS }) });
-  client = await new OpencodeClient(stage.server.opencodeUrl!, stage.server.secret).connect();
-  session = (await client.create()).id;
-});
+const stage = await setJudgeStage({ opencode: true, engine: () => ({ checkpoints: CHECKPOINTS }) });
+const client = await new OpencodeClient(stage.server.opencodeUrl!, stage.server.secret).connect();
+const session = (await client.create()).id;
 afterAll(async () => {
   await client[Symbol.asyncDispose]();
   await stage[Symbol.asyncDispose]();

@@ -1,0 +1,48 @@
+import type { Engine, EngineSettings } from "@tandem/sessions";
+import type { Store } from "@tandem/storage";
+import { hasContext, openStore } from "../compose.ts";
+import type { Host } from "../config/host.ts";
+import type { Project } from "../config/load-project.ts";
+import { contextServers, type OpenedContext, serveContext } from "../context/serve-context.ts";
+import { commandStore } from "./command-store.ts";
+import { createProjectEngine, type EngineOptions } from "./create-project-engine.ts";
+
+interface OpenEngineOptions extends Pick<
+  EngineOptions,
+  "command" | "log" | "runs" | "folders" | "sessionServers" | "ownOnly"
+> {
+  /** An open store, which the caller closes. Default: the project's. */
+  store?: Store;
+  /** Runs while the store opens. */
+  meanwhile?: () => void;
+  /** When to open the project's context, if it has one. An editor must not wait: `later` is with the first session process. */
+  context: "never" | "now" | "later";
+}
+
+/**
+ * Opens the project's store, its context and an engine. `parts` closes the store and the context. The caller starts the engine
+ * and defers its `stop` to `parts`.
+ */
+export async function openEngine(
+  parts: AsyncDisposableStack,
+  host: Host,
+  project: Project,
+  { store: given, meanwhile, context, ...options }: OpenEngineOptions,
+): Promise<{ engine: Engine; store: Store; knowledge: OpenedContext | undefined }> {
+  const store = given ?? parts.use(await openStore(host, project, meanwhile));
+  const { log, ownOnly } = options;
+  const contexts = parts.use(new AsyncDisposableStack());
+  let opening: Promise<OpenedContext> | undefined;
+  const open = () => (opening ??= serveContext(host, project, store, options).then((served) => contexts.use(served)));
+  const when = hasContext(project) ? context : "never";
+  const knowledge = when === "now" ? await open() : undefined;
+  const hostServers: EngineSettings["hostServers"] = async (session) => {
+    const served = await open();
+    return contextServers(project, () => served, store.sessions, log)(session);
+  };
+  const engine = await createProjectEngine(host, project, ownOnly ? commandStore(store) : store, {
+    ...options,
+    ...(project.config.sessions.context && when !== "never" && { hostServers }),
+  });
+  return { engine, store, knowledge };
+}
