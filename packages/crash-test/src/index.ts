@@ -1,9 +1,10 @@
 export { FAULT_KINDS } from "./faults/fault-kinds.ts";
-export { ORDER_KINDS, type OrderKind } from "./history.ts";
+export { ORDER_KINDS, type OrderKind } from "./operation-history.ts";
 export type { CrashTestReport } from "./report/crash-test-report.ts";
 export { renderMarkdown, renderText } from "./report/render-report.ts";
-export { runCrashTest, type CrashTestOptions, type CrashTestStage } from "./run-crash-test.ts";
+export { runCrashTest, type CrashTestOptions } from "./run-crash-test.ts";
 export { ClockStep } from "./system/clock-step.ts";
+export type { CrashTestStage } from "./system/crash-test-stage.ts";
 export { checkHealth, commandSystem, freePort, urlSystem } from "./system/command-system.ts";
 export { SmallDisk } from "./system/small-disk.ts";
 export type { ProcessPlan } from "./system/tested-process.ts";

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TandemError } from "@tandem/protocol";
 import { skipReason } from "./faults/fault-injector.ts";
-import { FAULT_KINDS } from "./faults/fault-kinds.ts";
+import { FAULT_KINDS, SPARING_FAULTS } from "./faults/fault-kinds.ts";
 import { FaultPlan } from "./faults/fault-plan.ts";
-import { ORDER_KINDS, type History, type OrderKind } from "./history.ts";
+import { ORDER_KINDS, type History, type ModelReply, type OrderKind } from "./operation-history.ts";
 import { checkHistory } from "./invariants/check-history.ts";
 import { approvalKept } from "./invariants/approval-kept.ts";
 import { callStartedOnce } from "./invariants/call-started-once.ts";
@@ -17,26 +17,12 @@ import type { CrashTestReport, FoundViolation } from "./report/crash-test-report
 import { clientOf, runRound, type RoundSettings } from "./run-round.ts";
 import { SeededRandom } from "./seeded-random.ts";
 import { ClockStep } from "./system/clock-step.ts";
+import type { CrashTestStage } from "./system/crash-test-stage.ts";
 import { SmallDisk } from "./system/small-disk.ts";
 import { TestedSystem, type SystemPlan } from "./system/tested-system.ts";
 import { WriteKill } from "./system/write-kill.ts";
 import { prepare } from "./workload/prepare.ts";
 import { ScriptedModel } from "./workload/scripted-model.ts";
-
-/** What a system under test may use. Everything below `folder` is removed at the end. */
-export interface CrashTestStage {
-  folder: string;
-  /** For the state of the server. A file system of its own, if this machine allows it. */
-  state: string;
-  disk: SmallDisk | string;
-  clock: ClockStep;
-  /** Its variables are for the tested processes, and include those of `clock`. */
-  writes: WriteKill;
-  /** The scripted model: `ANTHROPIC_BASE_URL` of the server. */
-  modelUrl: string;
-  /** Marks the processes of the run: put it at the end of their PATH. */
-  mark: string;
-}
 
 export interface CrashTestOptions {
   name: string;
@@ -49,6 +35,8 @@ export interface CrashTestOptions {
   sessions?: number;
   /** A session that is not idle after this time is stuck. Default: measured. */
   patienceMs?: number;
+  /** The longest duration of an extra fault. A session may wait for its end. */
+  longestFaultMs?: number;
   modelPort?: number;
   /** The address of this machine for the tested system, if that runs on others. Loopback by default. */
   address?: string;
@@ -106,7 +94,7 @@ export async function runCrashTest(options: CrashTestOptions): Promise<CrashTest
     });
   }
   const turns = calm.settled.filter(({ isSettled }) => isSettled).map(({ waitedMs }) => waitedMs);
-  const patienceMs = options.patienceMs ?? patienceAfter(Math.max(...turns, 0));
+  const patienceMs = options.patienceMs ?? patienceAfter(Math.max(...turns, 0)) + (options.longestFaultMs ?? 0);
 
   const hasApprovals = work.includes("approval");
   const wanted = options.only ?? [...FAULT_KINDS, ...(plan.extraFaults ?? []).map(({ kind }) => kind)];
@@ -129,7 +117,8 @@ export async function runCrashTest(options: CrashTestOptions): Promise<CrashTest
   add(calm, checkHistory(calm), 0);
   const progress = { done: 0 };
   let emptyRounds = 0;
-  const faultPlan = new FaultPlan(kinds, random.fork());
+  const extraSparing = (plan.extraFaults ?? []).filter(({ sparesTurns }) => sparesTurns).map(({ kind }) => kind);
+  const faultPlan = new FaultPlan(kinds, [...SPARING_FAULTS, ...extraSparing], random.fork());
   for (let round = 1; progress.done < faults && violations.length < MOST_VIOLATIONS && !signal.aborted; round += 1) {
     const planned = faultPlan.take(round, Math.min(FAULTS_PER_ROUND, faults - progress.done));
     const before = progress.done;
@@ -171,6 +160,7 @@ export async function runCrashTest(options: CrashTestOptions): Promise<CrashTest
     violations,
     patienceMs,
     descriptions: Object.fromEntries((plan.extraFaults ?? []).map(({ kind, description }) => [kind, description])),
+    conversations: sessionsOfConversations(histories, model.replies),
     counts: {
       sessions: histories.flatMap(({ created }) => created.filter(({ type }) => type === "session")).length,
       messages: histories.flatMap(({ orders }) => orders).length,
@@ -187,6 +177,19 @@ export async function runCrashTest(options: CrashTestOptions): Promise<CrashTest
 /** A session is stuck after many times the duration of a turn without faults, which shows the speed of the machine. */
 const patienceAfter = (turnMs: number): number =>
   Math.min(MOST_PATIENCE_MS, Math.max(LEAST_PATIENCE_MS, PATIENT_TURNS * turnMs));
+
+function sessionsOfConversations(
+  histories: readonly History[],
+  replies: readonly ModelReply[],
+): Record<string, string> {
+  const orders = histories.flatMap((history) => history.orders);
+  const sessions = new Map(orders.map(({ key, session }) => [key, session]));
+  const found = replies.flatMap(({ conversation, order }) => {
+    const session = sessions.get(order);
+    return conversation === undefined || session === undefined ? [] : [[conversation, session] as const];
+  });
+  return Object.fromEntries(found);
+}
 
 const withoutEarlierReads = (history: History): History => ({
   ...history,

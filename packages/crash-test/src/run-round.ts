@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { FaultInjector } from "./faults/fault-injector.ts";
 import { isNetworkFault, statesFor } from "./faults/fault-kinds.ts";
-import { emptyHistory, type History, type OrderKind, type SessionState } from "./history.ts";
+import { emptyHistory, type History, type OrderKind, type SessionState } from "./operation-history.ts";
 import type { EffectSink } from "./observer/effect-sink.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 import type { TestedSystem } from "./system/tested-system.ts";
@@ -90,7 +90,7 @@ export async function runRound(settings: RoundSettings): Promise<History> {
       if (isCalm && index + sessions >= work.length) return;
     }
   };
-  /** What a fault waits for, unless another session does that already; else each kind in turn. */
+  /** The step that a fault waits for, unless another session already waits there; else each kind in turn. */
   const nextKind = (kind: OrderKind, turn: number): OrderKind => {
     const able = KINDS_OF_AGENT[kind].filter((one) => work.includes(one));
     const wanted = new Set(injector.wanted.flatMap((state) => KINDS_OF_STATE[state]));

@@ -2,14 +2,15 @@ import { join } from "node:path";
 import type { Conversation } from "@tandem/claude-code";
 import { emulatedConversations } from "@tandem/claude-code/emulated";
 import type { Rehearsal } from "@tandem/rehearsal";
+import { sleep } from "@tandem/protocol";
 import { createLogger, createToken, startServer, type RunningServer } from "@tandem/server";
-import { createEngine, sleep, type Engine, type MovableClock } from "@tandem/sessions";
+import { createEngine, type Engine, type MovableClock, postDelivery } from "@tandem/sessions";
 import { openStore, type Store } from "@tandem/storage";
 import { builtinTools } from "./builtin-tools.ts";
-import { engineSettings, KEY } from "./engine-settings.ts";
+import { emulatedSettings, KEY } from "./emulated-settings.ts";
 import type { ToolScript } from "./tool-script.ts";
 import type { Faults } from "./faults.ts";
-import { postWithFaults } from "./post-with-faults.ts";
+import { setTimeout as delay } from "node:timers/promises";
 
 export interface EmulatedServerSettings {
   /** Holds the store and the state of all servers of an emulator. */
@@ -57,7 +58,7 @@ export class EmulatedServer {
     // The Agent SDK takes time to load; only real Claude Code needs it.
     const openConversation = settings.claudeCode ? (await import("@tandem/claude-code")).openConversation : emulated;
     const given = {
-      ...engineSettings({ ...settings, openConversation }),
+      ...emulatedSettings({ ...settings, openConversation }),
       postWebhook: postWithFaults(faults),
     };
     const conversations = new Set<Conversation>();
@@ -101,3 +102,22 @@ export class EmulatedServer {
     await Promise.all([...this.#conversations].map((conversation) => conversation.close("lost")));
   }
 }
+
+/** Sends webhooks, with the faults that are planned for them. */
+const postWithFaults =
+  (faults: Faults): typeof postDelivery =>
+  async (url, headers, body, options) => {
+    const fault = faults.takeForWebhook(url);
+    switch (fault?.type) {
+      case "lost":
+        return { type: "failed", detail: "The emulator was told to lose this delivery." };
+      case "duplicate":
+        await postDelivery(url, headers, body, options);
+        break;
+      case "slow":
+        await delay(fault.ms);
+        break;
+      case undefined:
+    }
+    return postDelivery(url, headers, body, options);
+  };

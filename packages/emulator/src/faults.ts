@@ -1,5 +1,5 @@
 /**
- * What goes wrong with a request to the emulator.
+ * Faults of a request to the emulator.
  * - `status`: answered with this error; the server never sees the request.
  * - `lost_request`: the connection breaks before the server gets the request.
  * - `lost_answer`: the server handles the request, and the connection breaks before its answer arrives.
@@ -17,7 +17,7 @@ export type Fault =
   | { type: "duplicate" }
   | { type: "half_open"; ms: number };
 
-/** What goes wrong with a webhook: it is delivered twice, not at all (the sender sees a broken connection), or late. */
+/** Faults of a webhook: it is delivered twice, not at all (the sender sees a broken connection), or late. */
 export type WebhookFault = { type: "duplicate" } | { type: "lost" } | { type: "slow"; ms: number };
 
 /** The requests that a fault meets. Everything by default. */

@@ -9,7 +9,6 @@ import type { Emulator } from "./emulator.ts";
 import { EmulatedServer } from "./emulated-server.ts";
 import { Faults } from "./faults.ts";
 import { FrontDoor } from "./front-door.ts";
-import { offeredName } from "./offered-name.ts";
 import { WebhookInbox } from "./webhook-inbox.ts";
 
 export interface EmulatorOptions {
@@ -73,3 +72,15 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   };
   return emulator;
 }
+
+/**
+ * The name under which a tool is offered to the model. A script may name tools as the API does (`bash`, `web_fetch`, or a custom
+ * tool by its own name); Claude Code offers `Bash`, `WebFetch` and `mcp__SERVER__NAME`.
+ */
+function offeredName(name: string, offered: readonly string[]): string {
+  if (offered.includes(name)) return name;
+  const found = offered.filter((each) => plain(each) === plain(name) || each.endsWith(`__${name}`));
+  return found.length === 1 ? found[0]! : name;
+}
+
+const plain = (name: string): string => name.toLowerCase().replaceAll("_", "");

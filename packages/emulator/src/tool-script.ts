@@ -1,4 +1,4 @@
-/** What a tool answers: text, or text with an error mark. */
+/** The answer of a tool: text, or text with an error mark. */
 export type ToolOutcome = string | { text: string; isError?: boolean };
 
 /** The answers of tools, by name. They replace the emulator's own, and may change between calls. */

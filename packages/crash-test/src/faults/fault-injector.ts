@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { FaultRecord, History, SessionState } from "../history.ts";
+import type { FaultRecord, History, SessionState } from "../operation-history.ts";
 import { hasProcessTable } from "../observer/process-table.ts";
 import type { SeededRandom } from "../seeded-random.ts";
 import type { TestedProcess } from "../system/tested-process.ts";
-import type { TestedSystem } from "../system/tested-system.ts";
+import type { ExtraFault, TestedSystem } from "../system/tested-system.ts";
 import type { SessionDriver } from "../workload/session-driver.ts";
 import { FAULT_KINDS, isNetworkFault, type FaultKind, type NetworkFault } from "./fault-kinds.ts";
 import { networkFault } from "./met-faults.ts";
@@ -32,6 +32,7 @@ const CLOCK_MS = 150;
 const WRITE_MS = 4_000;
 const MOST_WRITES = 60;
 const POLL_MS = 100;
+const BUSY_SHARE = 0.8;
 const RESUME_MS = 900;
 const HOUR_MS = 3_600_000;
 const STEPS_MS = [HOUR_MS, -HOUR_MS, 60_000, -60_000, 0] as const;
@@ -84,15 +85,21 @@ export class FaultInjector {
     const extra = this.#settings.system.plan.extraFaults?.find((one) => one.kind === kind);
     const from = Date.now();
     const hit = extra
-      ? await this.#excused(() => extra.inject(random, this.#settings.system))
+      ? await this.#injectExtra(extra, random)
       : await this.#hit(
           FAULT_KINDS.find((one) => one === kind)!,
           state,
           random,
         );
     if (!hit) return false;
-    this.#record({ kind, state: state === "resuming" ? "resuming" : actual, from, to: Date.now(), hitsProcess: true });
+    const hitState = state === "resuming" ? "resuming" : actual;
+    this.#record({ kind, state: hitState, from, to: Date.now(), hitsProcess: extra?.sparesTurns !== true });
     return true;
+  }
+
+  #injectExtra(fault: ExtraFault, random: SeededRandom): Promise<boolean> {
+    const inject = (): Promise<boolean> => fault.inject(random, this.#settings.system);
+    return fault.sparesTurns ? inject() : this.#excused(inject);
   }
 
   #hit(kind: FaultKind, state: SessionState, random: SeededRandom): Promise<boolean> {
@@ -141,7 +148,7 @@ export class FaultInjector {
     random: SeededRandom,
   ): Promise<boolean> {
     const { system } = this.#settings;
-    const process = this.#pick(role === "server" ? system.servers : system.workers, random);
+    const process = role === "server" ? this.#pick(system.servers, random) : await this.#pickWorker(random);
     if (!process) return false;
     await end(process);
     if (state !== "resuming") return system.restart(process).then(() => true);
@@ -201,36 +208,37 @@ export class FaultInjector {
     return false;
   }
 
-  async #fillDisk(random: SeededRandom): Promise<void> {
+  async #fillDisk(random: SeededRandom): Promise<boolean> {
     const { disk } = this.#settings.system.plan;
-    if (typeof disk === "string") return;
+    if (typeof disk === "string") return false;
     try {
       await disk.fill();
       await sleep(random.pick(FULL_MS));
     } finally {
       await disk.free();
     }
+    return true;
   }
 
   /** Processes may end by themselves meanwhile. They are started again. */
-  async #excused(fault: () => Promise<void>): Promise<boolean> {
+  async #excused(fault: () => Promise<boolean>): Promise<boolean> {
     const { system, signal } = this.#settings;
     using _excuse = system.excuse();
-    await fault();
+    const hit = await fault();
     for (const process of system.processes) {
       // A start that met the fault fails only afterwards.
       while (!signal.aborted && !(await process.waitUntilReady(signal))) {
         if (process.pid === undefined) process.launch();
       }
     }
-    return true;
+    return hit;
   }
 
   async #stepClock(random: SeededRandom): Promise<boolean> {
-    const { system } = this.#settings;
-    await system.plan.clock?.moveTo(random.pick(STEPS_MS));
+    const { clock } = this.#settings.system.plan;
+    const isMoved = (await clock?.moveTo(random.pick(STEPS_MS))) ?? false;
     await sleep(CLOCK_MS);
-    return true;
+    return isMoved;
   }
 
   async #disturbNetwork(kind: NetworkFault, random: SeededRandom): Promise<boolean> {
@@ -258,6 +266,14 @@ export class FaultInjector {
     const isTaken = this.#doubleAnswers === 0;
     this.#doubleAnswers = 0;
     return isTaken;
+  }
+
+  /** Mostly one that runs a turn: the death of an idle one tests little. */
+  async #pickWorker(random: SeededRandom): Promise<TestedProcess | undefined> {
+    const { workers, plan } = this.#settings.system;
+    const names = (await plan.busyWorkers?.()) ?? [];
+    const busy = workers.filter(({ name }) => names.includes(name));
+    return this.#pick(busy.length > 0 && random.next() < BUSY_SHARE ? busy : workers, random);
   }
 
   #pick<T>(values: readonly T[], random: SeededRandom): T | undefined {

@@ -1,4 +1,4 @@
-import { SESSION_STATES, type SessionState } from "../history.ts";
+import { SESSION_STATES, type SessionState } from "../operation-history.ts";
 
 /** Faults of the server's processes and their machine. */
 const PROCESS_FAULTS = [
@@ -37,9 +37,8 @@ export const DESCRIPTIONS: Readonly<Record<FaultKind, string>> = {
   "two-answers": "two clients allow and deny the same call at the same time",
 };
 
-/** Whether the faults of a kind leave all processes alone, so that no turn may fail because of them. */
-export const sparesProcesses = (kind: string): boolean =>
-  [...NETWORK_FAULTS, ...CLIENT_FAULTS].some((one) => one === kind);
+/** Built-in faults that leave all processes alone, so that no turn may fail because of them. */
+export const SPARING_FAULTS: readonly string[] = [...NETWORK_FAULTS, ...CLIENT_FAULTS];
 
 export const isNetworkFault = (kind: string): kind is NetworkFault => NETWORK_FAULTS.some((one) => one === kind);
 

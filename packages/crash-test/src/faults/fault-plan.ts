@@ -1,5 +1,4 @@
 import type { SeededRandom } from "../seeded-random.ts";
-import { sparesProcesses } from "./fault-kinds.ts";
 
 /** In such a round no process is hit, so that no turn may fail and no model request be repeated. */
 const STRICT_EVERY = 4;
@@ -8,18 +7,20 @@ const STRICT_AT = 2;
 /** Which faults happen in which round: each kind equally often, in a random order that the seed repeats. */
 export class FaultPlan {
   readonly #kinds: readonly string[];
+  readonly #sparing: readonly string[];
   readonly #random: SeededRandom;
   readonly #counts = new Map<string, number>();
 
-  constructor(kinds: readonly string[], random: SeededRandom) {
+  /** `sparing`: the kinds that hit no process. */
+  constructor(kinds: readonly string[], sparing: readonly string[], random: SeededRandom) {
     this.#kinds = kinds;
+    this.#sparing = kinds.filter((kind) => sparing.includes(kind));
     this.#random = random;
   }
 
   take(round: number, count: number): string[] {
-    const sparing = this.#kinds.filter(sparesProcesses);
-    const isStrict = round % STRICT_EVERY === STRICT_AT && sparing.length > 0;
-    const kinds = isStrict ? sparing : this.#kinds;
+    const isStrict = round % STRICT_EVERY === STRICT_AT && this.#sparing.length > 0;
+    const kinds = isStrict ? this.#sparing : this.#kinds;
     return Array.from({ length: count }, () => this.#takeOne(kinds));
   }
 

@@ -1,6 +1,6 @@
-import type { History } from "../history.ts";
+import type { History } from "../operation-history.ts";
 import type { Finding, Invariant } from "./invariant.ts";
-import { callsOf, effectCount, sessionsOf, type LoggedCall } from "./session-log.ts";
+import { callsOf, effectCount, sessionsOf, type LoggedCall } from "../observed-log.ts";
 
 export const answeredOnce: Invariant = {
   name: "answered-once",

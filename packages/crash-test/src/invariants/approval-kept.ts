@@ -1,4 +1,4 @@
-import type { CallAnswer, History } from "../history.ts";
+import type { CallAnswer, History } from "../operation-history.ts";
 import type { Finding, Invariant } from "./invariant.ts";
 import {
   callsOf,
@@ -10,7 +10,7 @@ import {
   untilTurnEnd,
   waitsFor,
   type LoggedCall,
-} from "./session-log.ts";
+} from "../observed-log.ts";
 
 export const approvalKept: Invariant = {
   name: "approval-kept",
@@ -37,7 +37,7 @@ function judge(history: History, call: LoggedCall): Finding[] {
   ];
 }
 
-/** A client was told to answer, the turn has ended, and the log has neither an answer nor an interrupt. */
+/** A client was asked for an answer, the turn has ended, and the log has neither an answer nor an interrupt. */
 function isForgotten(history: History, { session, use, index, confirmations, results, isCustom }: LoggedCall): boolean {
   const log = finalLog(history, session);
   const turn = untilTurnEnd(log, index);

@@ -1,7 +1,7 @@
-import type { History } from "../history.ts";
-import { answersIn } from "../workload/order-text.ts";
+import type { History } from "../operation-history.ts";
+import { answersIn } from "../order-text.ts";
 import type { Invariant } from "./invariant.ts";
-import { finalLog, firstSeenAt, processFaults, sessionsOf, untilTurnEnd } from "./session-log.ts";
+import { finalLog, firstSeenAt, processFaults, sessionsOf, untilTurnEnd } from "../observed-log.ts";
 
 /** A request may be on its way when the interrupt is logged. */
 const ON_ITS_WAY_MS = 10_000;

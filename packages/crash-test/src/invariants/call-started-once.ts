@@ -1,4 +1,4 @@
-import { callsOf, effectCount, sessionsOf } from "./session-log.ts";
+import { callsOf, effectCount, sessionsOf } from "../observed-log.ts";
 import type { Invariant } from "./invariant.ts";
 
 export const callStartedOnce: Invariant = {

@@ -1,4 +1,4 @@
-import { callsOf, finalLog, isTurnEnd, sessionsOf } from "./session-log.ts";
+import { callsOf, finalLog, isTurnEnd, sessionsOf } from "../observed-log.ts";
 import type { Invariant } from "./invariant.ts";
 
 export const callsClosed: Invariant = {

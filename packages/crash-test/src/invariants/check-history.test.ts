@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { FaultRecord, History, SeenEvent } from "../history.ts";
+import type { FaultRecord, History, SeenEvent } from "../operation-history.ts";
 import { allowedTurn, CALL, event, historyOf, honestHistory, SESSION, withEvent } from "../testing/forged-history.ts";
 import { checkHistory, INVARIANTS } from "./check-history.ts";
 

@@ -1,4 +1,4 @@
-import type { History } from "../history.ts";
+import type { History } from "../operation-history.ts";
 import { acknowledgedKept } from "./acknowledged-kept.ts";
 import { answeredOnce } from "./answered-once.ts";
 import { approvalKept } from "./approval-kept.ts";

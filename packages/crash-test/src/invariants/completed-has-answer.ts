@@ -1,5 +1,5 @@
-import type { History } from "../history.ts";
-import { answersIn, ordersIn } from "../workload/order-text.ts";
+import type { History } from "../operation-history.ts";
+import { answersIn, ordersIn } from "../order-text.ts";
 import type { Finding, Invariant } from "./invariant.ts";
 import {
   finalLog,
@@ -9,7 +9,7 @@ import {
   sessionsOf,
   stopReason,
   untilTurnEnd,
-} from "./session-log.ts";
+} from "../observed-log.ts";
 
 export const completedHasAnswer: Invariant = {
   name: "completed-has-answer",

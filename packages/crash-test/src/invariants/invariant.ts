@@ -1,4 +1,4 @@
-import type { History } from "../history.ts";
+import type { History } from "../operation-history.ts";
 
 export interface Violation {
   invariant: string;

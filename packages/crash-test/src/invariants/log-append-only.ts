@@ -1,4 +1,4 @@
-import type { Read, SeenEvent } from "../history.ts";
+import type { Read, SeenEvent } from "../operation-history.ts";
 import type { Finding, Invariant } from "./invariant.ts";
 
 export const logAppendOnly: Invariant = {

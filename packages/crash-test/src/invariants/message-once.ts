@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { ordersIn } from "../workload/order-text.ts";
+import { ordersIn } from "../order-text.ts";
 import type { Invariant } from "./invariant.ts";
 
 export const messageOnce: Invariant = {

@@ -1,5 +1,5 @@
-import type { History } from "../history.ts";
-import { orderOfCall } from "../workload/order-text.ts";
+import type { History } from "../operation-history.ts";
+import { orderOfCall } from "../order-text.ts";
 import type { Finding, Invariant } from "./invariant.ts";
 import {
   callsOf,
@@ -10,7 +10,7 @@ import {
   sessionsOf,
   untilTurnEnd,
   type LoggedCall,
-} from "./session-log.ts";
+} from "../observed-log.ts";
 
 export const resultTrue: Invariant = {
   name: "result-true",

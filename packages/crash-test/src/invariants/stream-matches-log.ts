@@ -1,6 +1,6 @@
-import type { SeenEvent, StreamRead } from "../history.ts";
+import type { SeenEvent, StreamRead } from "../operation-history.ts";
 import type { Finding, Invariant } from "./invariant.ts";
-import { finalLog } from "./session-log.ts";
+import { finalLog } from "../observed-log.ts";
 
 export const streamMatchesLog: Invariant = {
   name: "stream-matches-log",

@@ -3,7 +3,7 @@ import { appendFile, mkdir, readdir, readFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import type { Effect } from "../history.ts";
+import type { Effect } from "../operation-history.ts";
 
 /** How long a tool runs after its effect, so that faults hit it. */
 const RUN_SECONDS = 0.4;

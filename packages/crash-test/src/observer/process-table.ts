@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 export interface FoundProcess {
   pid: number;
   parent: number;
-  /** With the pid, it names a process for good: pids are reused. */
+  /** Identifies a process together with the pid, because pids are reused. */
   startedAt: string;
   command: string;
 }

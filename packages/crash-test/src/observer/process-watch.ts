@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { LeftProcess } from "../history.ts";
+import type { LeftProcess } from "../operation-history.ts";
 import { allProcesses, descendantsOf, isMarked, type FoundProcess } from "./process-table.ts";
 
 const LOOK_MS = 250;

@@ -1,4 +1,4 @@
-import type { SessionState } from "../history.ts";
+import type { SessionState } from "../operation-history.ts";
 import type { Violation } from "../invariants/invariant.ts";
 
 export interface FoundViolation extends Violation {
@@ -20,6 +20,8 @@ export interface CrashTestReport {
   patienceMs: number;
   /** Of the kinds of faults that only this system has. */
   descriptions?: Record<string, string>;
+  /** The session of each conversation of Claude Code that has asked the model. */
+  conversations: Record<string, string>;
   counts: {
     sessions: number;
     messages: number;

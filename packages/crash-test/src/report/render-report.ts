@@ -1,5 +1,5 @@
 import { DESCRIPTIONS, FAULT_KINDS } from "../faults/fault-kinds.ts";
-import { SESSION_STATES } from "../history.ts";
+import { SESSION_STATES } from "../operation-history.ts";
 import { INVARIANTS } from "../invariants/check-history.ts";
 import type { CrashTestReport } from "./crash-test-report.ts";
 

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
-import { rename, writeFile } from "node:fs/promises";
+import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 
 /** Replaces `Date` in a Node program by one with an offset, which it reads from a file. Monotonic clocks stay, as in reality. */
@@ -8,10 +9,13 @@ const HOOK = `
 import { readFileSync, writeFileSync } from "node:fs";
 const [file, mark] = [process.env.CRASH_TEST_CLOCK, process.env.CRASH_TEST_CLOCK_MARK];
 const RealDate = Date;
-let offset = 0;
+let offset;
 const read = () => {
   try {
-    offset = Number(readFileSync(file, "utf8")) || 0;
+    const next = Number(readFileSync(file, "utf8")) || 0;
+    if (next === offset) return;
+    offset = next;
+    writeFileSync(mark, String(offset));
   } catch {}
 };
 if (file) {
@@ -26,11 +30,11 @@ if (file) {
       return RealDate.now() + offset;
     }
   };
-  try {
-    writeFileSync(mark, "");
-  } catch {}
 }
 `;
+/** The hook reads every 50 ms. A busy process takes longer. */
+const APPLY_MS = 5_000;
+const POLL_MS = 20;
 
 /** Steps the wall clock of servers that run on Node. Others do not load the hook, and the fault is skipped. */
 export class ClockStep {
@@ -53,7 +57,7 @@ export class ClockStep {
   static async create(folder: string): Promise<ClockStep> {
     const clock = new ClockStep(folder);
     await writeFile(join(folder, "clock-hook.mjs"), HOOK);
-    await clock.moveTo(0);
+    await clock.#write(0);
     return clock;
   }
 
@@ -62,7 +66,25 @@ export class ClockStep {
     return existsSync(this.#mark);
   }
 
-  async moveTo(offsetMs: number): Promise<void> {
+  /** Returns whether the clock of a running process has moved. */
+  async moveTo(offsetMs: number): Promise<boolean> {
+    const isKnown = (await this.#applied()) === offsetMs;
+    await this.#write(offsetMs);
+    const deadline = Date.now() + APPLY_MS;
+    while ((await this.#applied()) !== offsetMs) {
+      if (Date.now() > deadline) return false;
+      await sleep(POLL_MS);
+    }
+    return !isKnown;
+  }
+
+  /** The offset that a process has applied last. */
+  async #applied(): Promise<number | undefined> {
+    const text = await readFile(this.#mark, "utf8").catch(() => "");
+    return text === "" ? undefined : Number(text);
+  }
+
+  async #write(offsetMs: number): Promise<void> {
     await writeFile(`${this.#file}.new`, String(offsetMs));
     await rename(`${this.#file}.new`, this.#file);
   }

@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { once } from "node:events";
 import { delimiter } from "node:path";
 import { TandemError } from "@tandem/protocol";
-import type { CrashTestStage } from "../run-crash-test.ts";
+import type { CrashTestStage } from "./crash-test-stage.ts";
 import type { SystemPlan } from "./tested-system.ts";
 
 export interface CommandSystemOptions {

@@ -98,7 +98,7 @@ export class TestedProcess {
     return false;
   }
 
-  /** As a power cut: no handler runs. What it had started stays. */
+  /** Like a power cut: no handler runs. Its child processes survive. */
   async kill(): Promise<void> {
     this.#isWanted = false;
     this.isReady = false;

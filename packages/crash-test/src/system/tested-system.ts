@@ -1,7 +1,7 @@
 import { FrontDoor } from "@tandem/emulator/network";
 import { TandemError } from "@tandem/protocol";
 import { MetFaults } from "../faults/met-faults.ts";
-import type { Outage } from "../history.ts";
+import type { Outage } from "../operation-history.ts";
 import type { SeededRandom } from "../seeded-random.ts";
 import type { ClockStep } from "./clock-step.ts";
 import type { SmallDisk } from "./small-disk.ts";
@@ -12,7 +12,10 @@ import type { WriteKill } from "./write-kill.ts";
 export interface ExtraFault {
   kind: string;
   description: string;
-  inject: (random: SeededRandom, system: TestedSystem) => Promise<void>;
+  /** No turn may fail and no process may end because of it. */
+  sparesTurns?: boolean;
+  /** Resolves to false if it had no effect: then it does not count. */
+  inject: (random: SeededRandom, system: TestedSystem) => Promise<boolean>;
 }
 
 export interface SystemPlan {
@@ -31,6 +34,8 @@ export interface SystemPlan {
   clock: ClockStep | undefined;
   writes?: WriteKill;
   extraFaults?: readonly ExtraFault[];
+  /** The names of workers that run a turn now. Faults prefer them. */
+  busyWorkers?: () => Promise<readonly string[]>;
   startMs: number;
 }
 

@@ -1,4 +1,4 @@
-import { emptyHistory, type History, type SeenEvent } from "../history.ts";
+import { emptyHistory, type History, type SeenEvent } from "../operation-history.ts";
 
 export const SESSION = "sesn_1";
 export const CALL = "ord-1-1-1.1";

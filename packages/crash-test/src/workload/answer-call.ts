@@ -1,7 +1,7 @@
-import type { CallAnswer, SeenEvent } from "../history.ts";
+import type { CallAnswer, SeenEvent } from "../operation-history.ts";
 import type { EffectSink } from "../observer/effect-sink.ts";
 import { isSuccess, type ApiClient, type Outcome } from "./api-client.ts";
-import { callIdIn } from "./order-text.ts";
+import { callIdIn } from "../order-text.ts";
 
 /** The decision about one call. It stays the same for repeated answers. */
 export interface AnswerPlan {

@@ -1,7 +1,7 @@
 import { readFrames } from "@tandem/client";
-import { TandemError } from "@tandem/protocol";
+import { canonicalJson, TandemError } from "@tandem/protocol";
 import { z } from "zod";
-import type { SeenEvent } from "../history.ts";
+import type { SeenEvent } from "../operation-history.ts";
 
 /** `lost`: no answer arrived, or the server could not tell; the request may have been carried out. */
 export type Outcome = { type: "answered"; status: number; body: unknown } | { type: "lost"; reason: string };
@@ -28,12 +28,16 @@ export class ApiClient {
     this.#settings = settings;
   }
 
-  async request(method: string, path: string, body?: unknown): Promise<Outcome> {
+  async request(method: string, path: string, body?: unknown, key?: string): Promise<Outcome> {
     const { url, timeoutMs, signal } = this.#settings;
     try {
       const response = await fetch(`${url()}${path}`, {
         method,
-        headers: { ...this.#headers(), ...(body !== undefined && { "content-type": "application/json" }) },
+        headers: {
+          ...this.#headers(),
+          ...(body !== undefined && { "content-type": "application/json" }),
+          ...(key !== undefined && { "idempotency-key": key }),
+        },
         ...(body !== undefined && { body: JSON.stringify(body) }),
         signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
       });
@@ -71,9 +75,13 @@ export class ApiClient {
     return events;
   }
 
-  /** Sends events to a session. The ids are those of a 2xx answer. */
-  async send(session: string, event: object): Promise<Outcome & { stored: { id: string; type: string }[] }> {
-    const outcome = await this.request("POST", `/v1/sessions/${session}/events`, { events: [event] });
+  /** Sends an event to a session, once for each key. The ids are those of a 2xx answer. */
+  async send(
+    session: string,
+    event: object,
+    key?: string,
+  ): Promise<Outcome & { stored: { id: string; type: string }[] }> {
+    const outcome = await this.request("POST", `/v1/sessions/${session}/events`, { events: [event] }, key);
     if (outcome.type === "lost" || !isSuccess(outcome.status)) return { ...outcome, stored: [] };
     const read = stored.safeParse(outcome.body);
     return { ...outcome, stored: read.success ? read.data.data : [] };
@@ -130,20 +138,10 @@ function seenEvent(event: Record<string, unknown>): SeenEvent {
     id: String(id),
     type: String(type),
     isQueued: event["processed_at"] === null,
-    json: JSON.stringify(sorted(event)),
+    // The order of keys may differ between reads.
+    json: canonicalJson(event),
     event,
   };
-}
-
-/** The order of keys may differ between reads. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, inner]) => [key, sorted(inner)]),
-  );
 }
 
 function reasonOf(error: unknown): string {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { TandemError } from "@tandem/protocol";
-import type { OrderKind } from "../history.ts";
+import type { OrderKind } from "../operation-history.ts";
 import type { SystemPlan } from "../system/tested-system.ts";
 import type { ApiClient } from "./api-client.ts";
 

@@ -8,8 +8,8 @@ import {
   type Rehearsal,
   type Reply,
 } from "@tandem/rehearsal";
-import type { ModelReply, OrderKind } from "../history.ts";
-import { answerText, callId, ordersIn } from "./order-text.ts";
+import type { ModelReply, OrderKind } from "../operation-history.ts";
+import { answerText, callId, ordersIn } from "../order-text.ts";
 
 /** Long enough for a fault to hit an answer while it streams. */
 const TOKEN_MS = 15;
@@ -64,7 +64,14 @@ export class ScriptedModel implements AsyncDisposable {
     const { key, kind, hasResult } = order;
     const isCall = !hasResult && kind !== "talk" && kind !== "interrupt";
     const number = this.#replies.length + 1;
-    const said: ModelReply = { order: key, number, type: isCall ? "call" : "answer", at: Date.now() };
+    const conversation = request.headers["x-claude-code-session-id"];
+    const said: ModelReply = {
+      order: key,
+      number,
+      type: isCall ? "call" : "answer",
+      at: Date.now(),
+      ...(typeof conversation === "string" && { conversation }),
+    };
     this.#replies.push(said);
     this.onReply(said);
     if (!isCall) {

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { History, Order, OrderKind, SeenEvent, SessionState } from "../history.ts";
-import { finalLog, isRequiresAction, isTurnEnd, waitsFor } from "../invariants/session-log.ts";
+import type { History, Order, OrderKind, SeenEvent, SessionState } from "../operation-history.ts";
+import { finalLog, isRequiresAction, isTurnEnd, waitsFor } from "../observed-log.ts";
 import type { EffectSink } from "../observer/effect-sink.ts";
 import type { SeededRandom } from "../seeded-random.ts";
 import { answerCall, type AnswerPlan } from "./answer-call.ts";
 import { isSuccess, type ApiClient, type Outcome } from "./api-client.ts";
-import { orderText } from "./order-text.ts";
+import { orderText } from "../order-text.ts";
 
 export interface DriverSettings {
   /** Two clients, so that both can answer one call. */
@@ -96,7 +96,9 @@ export class SessionDriver {
       }
       isFirst = false;
       const content = [{ type: "text", text: order.text }];
-      const outcome = await clients[0].send(order.session, { type: "user.message", content });
+      // The request of a lost answer may still be carried out: the key says that this one is the same.
+      const key = `${order.session}/${order.key}`;
+      const outcome = await clients[0].send(order.session, { type: "user.message", content }, key);
       this.#acknowledge(order.session, outcome);
       if (outcome.type === "answered" && isSuccess(outcome.status)) order.isAcknowledged = true;
       return order.isAcknowledged || undefined;

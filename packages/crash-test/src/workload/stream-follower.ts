@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { History, StreamRead } from "../history.ts";
+import type { History, StreamRead } from "../operation-history.ts";
 import type { ApiClient } from "./api-client.ts";
 
 const AGAIN_MS = 200;

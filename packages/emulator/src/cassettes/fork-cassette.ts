@@ -13,7 +13,7 @@ import { loadScript, type Script } from "@tandem/rehearsal";
 import { liveScript } from "./live-script.ts";
 import { replayCassette } from "./replay-cassette.ts";
 
-/** What another run does differently in one step. */
+/** The difference of another run in one step. */
 export interface ForkChange {
   /** The number of the step. */
   step: number;

@@ -3,7 +3,7 @@ import type { CassetteStep, CassetteStepOf } from "@tandem/protocol";
 
 type Compaction = NonNullable<ReturnType<OwnSteps["compaction"]>>;
 
-/** What Claude Code did by itself in a recorded run: compactions, requests besides, and turns after background tasks. */
+/** Steps that Claude Code took by itself in a recorded run: compactions, side requests, and turns after background tasks. */
 export class RecordedOwnSteps implements OwnSteps {
   readonly #primary: readonly CassetteStep[];
   /** The positions of the requests in the steps of the primary thread. */

@@ -104,7 +104,7 @@ export class RecordedRun {
     this.#notify();
   }
 
-  /** The model's answer goes on by this many characters. */
+  /** The model's answer grows by this many characters. */
   textStreamed(characters: number): void {
     this.#streamed += characters;
     this.#notify();

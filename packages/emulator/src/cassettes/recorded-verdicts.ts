@@ -1,11 +1,11 @@
 import { costOf, type CassetteInput, type CassetteStep } from "@tandem/protocol";
 import type { GradeOutcome } from "@tandem/sessions";
 
-type Verdict = Extract<CassetteInput, { type: "span.outcome_evaluation_end" }>;
+type OutcomeEvaluation = Extract<CassetteInput, { type: "span.outcome_evaluation_end" }>;
 
 /** Gives the recorded verdicts on outcomes in the grader's place. */
 export class RecordedVerdicts {
-  readonly #verdicts: Verdict[];
+  readonly #verdicts: OutcomeEvaluation[];
   readonly #onChange: () => void;
   #grading = 0;
 
@@ -49,7 +49,7 @@ export class RecordedVerdicts {
   };
 }
 
-const listed = (usage: Verdict["requests"][number]["usage"]) => ({
+const listed = (usage: OutcomeEvaluation["requests"][number]["usage"]) => ({
   inputTokens: usage.input_tokens,
   outputTokens: usage.output_tokens,
   cacheReadTokens: usage.cache_read_input_tokens,

@@ -20,7 +20,7 @@ import { openStore } from "@tandem/storage";
 import { restoreFolderBundle } from "@tandem/workspace";
 import { z } from "zod";
 import { builtinTools } from "../builtin-tools.ts";
-import { CHECKPOINTS, engineSettings, KEY } from "../engine-settings.ts";
+import { CHECKPOINTS, emulatedSettings, KEY } from "../emulated-settings.ts";
 import { startRecordedMcpServer } from "./recorded-mcp-server.ts";
 import { RecordedRun } from "./recorded-run.ts";
 
@@ -59,7 +59,7 @@ export async function openReplayStage(recorded: Cassette, mode: ReplayMode, scri
   const claudeCode = mode === "real_tools";
   const open = claudeCode ? (await import("@tandem/claude-code")).openConversation : emulated;
   const { header } = cassette;
-  const settings = engineSettings({
+  const settings = emulatedSettings({
     root,
     folder,
     model,

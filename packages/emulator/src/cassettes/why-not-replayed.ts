@@ -1,4 +1,4 @@
-import { PLANS_MARK, type Cassette, type CassetteStep, type ReplayMode } from "@tandem/protocol";
+import { PLANS_MARK, type Cassette, type CassetteStep, type ReplayMode, type UnrepeatableType } from "@tandem/protocol";
 import { backgroundTaskOf } from "./background-task-of.ts";
 
 const EVENTS: Readonly<Record<string, string>> = {
@@ -9,7 +9,7 @@ const EVENTS: Readonly<Record<string, string>> = {
   "tandem.recovered": "a turn whose server stopped",
   "tandem.forked": "the history of another session",
   "tandem.imported": "an imported conversation",
-};
+} satisfies Record<UnrepeatableType, string>;
 
 /** The parts of a session that a replay cannot repeat; empty if there are none. */
 export function whyNotReplayed({ steps, folder }: Cassette, mode: ReplayMode): string[] {

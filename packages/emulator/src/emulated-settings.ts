@@ -21,7 +21,7 @@ interface EmulatedEngine {
 }
 
 /** The settings of an engine that reaches nothing but the scripted model and its own folders. */
-export function engineSettings(parts: EmulatedEngine): EngineSettings {
+export function emulatedSettings(parts: EmulatedEngine): EngineSettings {
   const { root, folder, model, clock, claudeCode, openConversation } = parts;
   const stateFolder = join(root, "state");
   const ledger = new ProcessLedger(join(stateFolder, "processes"));

@@ -1,5 +1,5 @@
-import type { FaultRecord, History, SeenEvent } from "../history.ts";
-import { callIdIn } from "../workload/order-text.ts";
+import type { FaultRecord, History, SeenEvent } from "./operation-history.ts";
+import { callIdIn } from "./order-text.ts";
 
 export const sessionsOf = ({ reads }: History): string[] => [...new Set(reads.map(({ session }) => session))];
 

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { startEmulator } from "./start-emulator.ts";
 import { emulatedSession } from "./testing/emulated-session.ts";
 
-// What the sample programs of Anthropic's SDK do, and a quick emulator could break.
+// Behaviour of the sample programs of Anthropic's SDK that a fast emulator could break.
 
 test("a stream that is opened after the message has the whole turn, once", async () => {
   await using emulator = await startEmulator({ script: [text("One."), text("Two.")] });

@@ -1,4 +1,4 @@
-import { ORDER_KINDS, type OrderKind } from "../history.ts";
+import { ORDER_KINDS, type OrderKind } from "./operation-history.ts";
 
 const KINDS = ORDER_KINDS.join("|");
 const ORDER = new RegExp(String.raw`Order (ord-\d+-\d+-\d+) (${KINDS})\.`, "g");

@@ -75,6 +75,8 @@ export interface ModelReply {
   number: number;
   type: "call" | "answer";
   at: number;
+  /** Claude Code's id of the conversation that asked, if Claude Code asked. */
+  conversation?: string;
 }
 
 export interface FaultRecord {
@@ -98,7 +100,7 @@ interface Settled {
   session: string;
   isSettled: boolean;
   waitedMs: number;
-  /** What the client waited for. */
+  /** The event that the client waited for. */
   detail: string;
 }
 

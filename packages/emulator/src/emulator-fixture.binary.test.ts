@@ -1,6 +1,6 @@
 import { text } from "@tandem/rehearsal";
 import { expect, test as base } from "vitest";
-import { emulatorFixture, useEmulator } from "./fixtures.ts";
+import { emulatorFixture, useEmulator } from "./emulator-fixture.ts";
 import { emulatedSession, textsOf } from "./testing/emulated-session.ts";
 
 const test = base.extend({ emulator: emulatorFixture({ script: [text("From the fixture.")] }) });
