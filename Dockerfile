@@ -6,6 +6,7 @@ ARG BASE=docker.io/library/node:24-bookworm-slim
 
 FROM ${BASE} AS page
 ARG NPM_CONFIG_REGISTRY
+ARG NODE_EXTRA_CA_CERTS
 WORKDIR /app
 COPY . .
 RUN --mount=type=cache,target=/root/.npm npm ci --ignore-scripts
@@ -13,6 +14,7 @@ RUN node --input-type=module -e 'import { buildPage } from "./scripts/build-page
 
 FROM ${BASE} AS libraries
 ARG NPM_CONFIG_REGISTRY
+ARG NODE_EXTRA_CA_CERTS
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY packages packages

@@ -1,4 +1,4 @@
-// Whether the server of this container is up and reaches its database: exit code 0, or 1 and a line that says why.
+// Checks that the server of this container runs and reaches its database: exit code 0, or 1 and a line with the reason.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 

@@ -103,15 +103,15 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, CommandEn
     },
     agents: {
       description: "Define the agents that sessions use.",
-      load: () => import("./commands/sessions/agents.ts"),
+      load: () => import("./commands/agents/agents.ts"),
     },
     deployments: {
       description: "Run agents on a schedule.",
-      load: () => import("./commands/sessions/deployments.ts"),
+      load: () => import("./commands/agents/deployments.ts"),
     },
     skills: {
       description: "Upload, list, download and remove skills of agents.",
-      load: () => import("./commands/sessions/skills.ts"),
+      load: () => import("./commands/agents/skills.ts"),
     },
     sandbox: {
       description: "Show the sandbox of sessions, and allow hosts in it.",
@@ -127,19 +127,19 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, CommandEn
     },
     environments: {
       description: "List environments, and create self-hosted ones and the keys of their workers.",
-      load: () => import("./commands/sessions/environments.ts"),
+      load: () => import("./commands/agents/environments.ts"),
     },
     vaults: {
       description: "Store credentials for MCP servers and programs of sessions, encrypted.",
-      load: () => import("./commands/sessions/vaults.ts"),
+      load: () => import("./commands/agents/vaults.ts"),
     },
     webhooks: {
       description: "Add, test and watch the endpoints that are told of changes.",
-      load: () => import("./commands/sessions/webhooks.ts"),
+      load: () => import("./commands/agents/webhooks.ts"),
     },
     triggers: {
       description: "List, add and remove triggers: signed deliveries that start runs of a deployment.",
-      load: () => import("./commands/sessions/triggers.ts"),
+      load: () => import("./commands/agents/triggers.ts"),
     },
     notifications: {
       description: "List and test desktop notifications and webhooks of version 0.1.",

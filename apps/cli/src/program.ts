@@ -1,8 +1,9 @@
 import { Command, Option } from "commander";
 import { wordPositions } from "./aliases.ts";
 import { COMMANDS, type CommandEntry } from "./command-tree.ts";
-import { setExamples, subcommandsOf, type Registration, type Runner } from "./commands/registration.ts";
+import { setExamples, subcommandsOf, type Registration } from "./commands/registration.ts";
 import { EXIT_CODES } from "./exit-code.ts";
+import type { Invocation } from "./invocation.ts";
 
 /**
  * Creates the program with the names of all commands. Only the commands among `wanted` are loaded with their options: the
@@ -10,7 +11,7 @@ import { EXIT_CODES } from "./exit-code.ts";
  */
 export async function createProgram(
   version: string,
-  runner: Runner,
+  run: (command: Command, action: (invocation: Invocation) => Promise<number | void>) => Promise<void>,
   wanted: readonly string[] | "all" = "all",
 ): Promise<Command> {
   const listsAll = wanted === "all";
@@ -45,7 +46,10 @@ export async function createProgram(
   const registration: Registration = {
     examples: setExamples,
     json: () => new Option("--json", "print JSON, including errors"),
-    runner,
+    runner: (action) =>
+      function (...args) {
+        return run(this, (invocation) => action(invocation, ...args));
+      },
   };
   // A completion script and the full help list every command.
   const isWanted = (name: string): boolean =>

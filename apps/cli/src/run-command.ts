@@ -1,6 +1,7 @@
 import { type Command, CommanderError } from "commander";
 import manifest from "../package.json" with { type: "json" };
 import { resolveAliases, wordPositions } from "./aliases.ts";
+import { COMMANDS } from "./command-tree.ts";
 import { EXIT_CODES } from "./exit-code.ts";
 import type { Interrupt } from "./interrupt.ts";
 import type { Invocation } from "./invocation.ts";
@@ -68,14 +69,19 @@ function invocationOf(command: Command, { interrupt, ...process }: CommandProces
   };
 }
 
-/** Commands on the context use the demo's store in the demo's folder: the user's home does not know that context. */
+/**
+ * Commands on the context use the demo's store in the demo's folder: the user's home neither knows that context nor trusts the
+ * folder.
+ */
 async function inDemoHome(command: Command, invocation: Invocation): Promise<Invocation> {
-  if (!invocation.cwd.includes("-demo") || !CONTEXT_COMMANDS.has(groupOf(command))) return invocation;
+  if (!invocation.cwd.includes("-demo") || !usesContext(command)) return invocation;
   const { demoVariables } = await import("./demo/seed/demo-home.ts");
   return { ...invocation, env: await demoVariables(invocation) };
 }
 
-const CONTEXT_COMMANDS: ReadonlySet<string> = new Set(["context", "metrics", "evals", "connections"]);
+/** `tandem mcp` serves the context; its subcommands are about servers that sessions have used. */
+const usesContext = (command: Command): boolean =>
+  groupOf(command) in COMMANDS["Your data:"]! || (command.name() === "mcp" && groupOf(command) === "mcp");
 
 /** The first word of the command. */
 function groupOf(command: Command): string {

@@ -6,27 +6,30 @@ import type { Store } from "@tandem/storage";
 import type { Invocation } from "./invocation.ts";
 import { openProject } from "@tandem/tandem/project";
 
+/** Opens the project, which must have a context. `wanted` is what it would lack otherwise. */
+export async function projectWithContext(invocation: Invocation, wanted: string): Promise<Project> {
+  const project = await openProject(invocation);
+  if (hasContext(project)) return project;
+  const message = `${project.displayPath} has no connections and no sources, so there is no ${wanted}.`;
+  throw new TandemError("not_found", message, { fix: "Add a database: tandem connections add shop shop.sqlite" });
+}
+
+/** Shows the warnings of the context with `--debug`. */
+export const debugLog = ({ debug, stderr }: Invocation) => ({
+  warn(details: Record<string, unknown>, message: string): void {
+    if (debug) stderr.write(`${message} ${JSON.stringify(details)}\n`);
+  },
+});
+
 /** Opens the project's context for one action. Does not create a missing context. */
 export async function withKnowledge<T>(
   invocation: Invocation,
   command: string,
   work: (knowledge: OpenedContext, parts: { project: Project; store: Store }) => Promise<T>,
 ): Promise<T> {
-  const project = await openProject(invocation);
-  if (!hasContext(project)) {
-    throw new TandemError(
-      "not_found",
-      `${project.displayPath} has no connections and no sources, so there is no context.`,
-      { fix: "Add a database: tandem connections add shop shop.sqlite" },
-    );
-  }
+  const project = await projectWithContext(invocation, "context");
   await using store = await openStore(invocation, project);
-  const log = {
-    warn: (details: Record<string, unknown>, message: string) => {
-      if (invocation.debug) invocation.stderr.write(`${message} ${JSON.stringify(details)}\n`);
-    },
-  };
-  await using knowledge = await serveContext(invocation, project, store, { command, log });
+  await using knowledge = await serveContext(invocation, project, store, { command, log: debugLog(invocation) });
   return await work(knowledge, { project, store });
 }
 

@@ -18,7 +18,7 @@ export interface CaseOutcome {
   divergence: Replay["divergence"];
   /** The number of recorded steps. */
   steps: number;
-  /** What a divergent replay produced; `--update` writes it. */
+  /** The result of a divergent replay; `--update` writes it. */
   produced: Cassette | undefined;
   durationMs: number;
 }

@@ -2,15 +2,16 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Invocation } from "../invocation.ts";
 import { MODE_CHOICES, WIRE_MODES } from "../option-choices.ts";
 
-/** Runs an action. The action returns the exit code of the process; nothing means 0. */
-export type Runner = (command: Command, run: (invocation: Invocation) => Promise<number | void>) => Promise<void>;
+/** Returns the exit code of the process; nothing means 0. */
+type Action<Args extends unknown[]> = (invocation: Invocation, ...args: Args) => Promise<number | void>;
 
 /** The tools with which a command declares its options and action. */
 export interface Registration {
   examples: (command: Command, ...lines: string[]) => Command;
   /** The option `--json`. */
   json: () => Option;
-  runner: Runner;
+  /** Turns a function into an action of commander. It gets the invocation, the arguments and the options. */
+  runner: <Args extends unknown[]>(action: Action<Args>) => (this: Command, ...args: Args) => Promise<void>;
 }
 
 export const subcommandsOf =

@@ -79,7 +79,7 @@ test.skipIf(whyNoPostgres() !== undefined)(
       child.stderr.setEncoding("utf8").on("data", (chunk: string) => (said += chunk));
       return { child, port, data, container: container!, words: () => said, exit: once(child, "exit") };
     };
-    /** Resolves when it is up. Another program may take the port before it does: then it tries another one. */
+    /** Resolves when the server is ready. Retries with another port, because another program may bind the free one first. */
     const start = async (file: string, name: string) => {
       for (let attempt = 1; ; attempt += 1) {
         const started = await launch(file, name);

@@ -1,7 +1,7 @@
 import type { CredentialPayer, CredentialPlace, CredentialReport } from "@tandem/claude-code";
+import type { CredentialsReport } from "@tandem/protocol";
 import { PAYERS } from "@tandem/tandem/project";
 import { printable, table, wrap, type Style } from "../terminal.ts";
-import type { TandemUse } from "@tandem/tandem/health";
 
 const PAYS: Record<CredentialPayer, string> = {
   subscription: "billed to the Claude subscription",
@@ -16,7 +16,7 @@ const PAYS: Record<CredentialPayer, string> = {
 /** Renders the report. It contains no secret values. */
 export function renderCredentials(
   report: CredentialReport,
-  uses: readonly TandemUse[],
+  uses: CredentialsReport["tandem"],
   { style, home, width }: { style: Style; home: string; width: number },
 ): string {
   const short = (text: string): string => printable(text.replaceAll(`${home}/`, "~/"));
@@ -86,7 +86,7 @@ function ofClaudeCode(
 }
 
 function ofTandem(
-  { source, state, payer, because }: TandemUse,
+  { source, state, payer, because }: CredentialsReport["tandem"][number],
   { login }: CredentialReport,
   { dim, bad }: Style,
   short: (text: string) => string,

@@ -182,7 +182,7 @@ const BY_URGENCY: readonly Skill[] = [askQuestion, makePlan, askContext, runComm
 /** In the order in which a newcomer would try them. */
 const BY_INTEREST: readonly Skill[] = [listFolder, writeFile, editFile, runCommand, askQuestion, makePlan, askContext];
 
-/** What the scripted model does next, and what it can do if the request is none of that. */
+/** The next step of the scripted model. For an unknown request it lists the known ones. */
 export function playSkill(turn: DemoTurn): MessageReply {
   const skill = BY_URGENCY.find((skill) => skill.isPossible(turn) && skill.isAsked(turn));
   if (skill) return skill.play(turn);

@@ -88,7 +88,7 @@ function failedTrials({ results }: EvalReport): string[] {
   ];
 }
 
-/** What a change fixes and breaks. */
+/** Lists the questions that a change fixes and breaks. */
 export function describeComparison({ stdout }: Pick<Invocation, "stdout">, comparison: EvalComparison): string[] {
   const { bold, good, bad, dim } = styleFor(stdout);
   const { fixes, breaks, changed, compared, missing } = comparison;

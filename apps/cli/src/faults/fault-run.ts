@@ -39,10 +39,6 @@ export class FaultRun {
     return [...this.#sent.keys()];
   }
 
-  get sent(): number {
-    return [...this.#sent.values()].flat().length;
-  }
-
   get client(): Anthropic {
     return this.#client!;
   }

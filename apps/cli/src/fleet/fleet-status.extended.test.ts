@@ -157,7 +157,7 @@ test("lists an abandoned run with its reason and retries it", async () => {
   expect(await queue.dead()).toEqual([]);
   expect((await status()).queue).toMatchObject([{ place: "needs:gpu=yes", waiting: 1, served: false }]);
   const again = await machine.run(["fleet", "requeue", "sesn_1"], await machine.place());
-  expect(again.stderr).toContain("No run of sesn_1 was given up.");
+  expect(again.stderr).toContain("No run of sesn_1 has failed its last attempt.");
   expect(again.code).not.toBe(0);
 });
 
@@ -168,7 +168,7 @@ test("rejects a worker on a personal login for all tenants and names the fix", a
   const place = await machine.place();
   await machine.run(["--project", folder, "trust"], place);
   const refused = await machine.run(["--project", folder, "up", "--as", "worker", "--port", "0"], place);
-  expect(refused.stderr).toContain("This worker would run everybody's sessions on your Claude login");
+  expect(refused.stderr).toContain("This worker would run the sessions of all users on your Claude login");
   expect(refused.stderr).toContain("--tenant");
   expect(refused.code).not.toBe(0);
 });

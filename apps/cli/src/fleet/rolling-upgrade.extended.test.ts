@@ -67,7 +67,7 @@ describe.skipIf(missing)(`a rolling upgrade${missing ? ` (skipped: ${missing})` 
     // The first new process migrates the tables under the running turn.
     const server = await machine.upNextRelease("--as", "server");
     expect(await version()).toBe(before + 1);
-    // Old processes go on: a turn that begins now, asked for at the new server, done by the old worker.
+    // Old processes continue: the old worker runs a new turn that the new server receives.
     await say(server, other.id, "Hello.");
     await expect.poll(() => saidAt(oldServer, other.id)).toEqual(["Hello from the other."]);
 

@@ -1,5 +1,6 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { always, slowly, text, toolUse } from "@tandem/rehearsal";
+import { isRunning } from "@tandem/tandem/testing";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -54,13 +55,6 @@ const waitingCommands = (): number[] =>
       }
     })
     .map(Number);
-const isAlive = (pid: number): boolean => {
-  try {
-    return !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
-  } catch {
-    return false;
-  }
-};
 const processesOf = (up: RunningUp): number[] => {
   const folder = join(dirname(up.tokenFile), "processes");
   return existsSync(folder) ? readdirSync(folder).map((name) => Number.parseInt(name, 10)) : [];
@@ -81,7 +75,7 @@ test.runIf(inject("soak"))("a killed worker leaves no process, and another worke
   const killed = Date.now();
   first.child.kill("SIGKILL");
   // Long before the lease expires.
-  await expect.poll(() => isAlive(claude) || isAlive(command), { interval: 20 }).toBe(false);
+  await expect.poll(() => isRunning(claude) || isRunning(command), { interval: 20 }).toBe(false);
   await expect.poll(() => eventsOf(server, id), { interval: 100 }).toContain("tandem.recovered");
   expect(Date.now() - killed).toBeLessThan(20_000 * inject("slowness"));
   await idleAt(server, id, 40_000);
@@ -102,7 +96,7 @@ test.runIf(inject("soak"))(
     await machine.up("--as", "worker");
     const [claude = 0] = processesOf(halted);
     halted.child.kill("SIGSTOP");
-    await expect.poll(() => isAlive(claude) || isAlive(command), { interval: 20 }).toBe(false);
+    await expect.poll(() => isRunning(claude) || isRunning(command), { interval: 20 }).toBe(false);
     // No other worker has the session yet.
     expect(await eventsOf(server, id)).not.toContain("tandem.recovered");
     await idleAt(server, id, 60_000);

@@ -1,62 +1,17 @@
 import type { IngestPlan, IngestReport } from "@tandem/context";
-import type { JobRow } from "@tandem/storage";
 import type { Invocation } from "../invocation.ts";
 import { printable, styleFor, table } from "../terminal.ts";
-import { describeCounts, describeSpent } from "./run-view.ts";
-import type { Watched } from "./watch-job.ts";
+import { describeJob, dollars, jobAsJson, priceText, type JobOutcome } from "./describe-job.ts";
+import { describeCounts } from "./run-view.ts";
 
-const SKIPPED_SHOWN = 20;
-
-export interface IngestOutcome extends Watched {
-  row: JobRow;
-  /** Null if it did not finish. */
-  report: IngestReport | null;
-  milliseconds: number;
-}
-
-export function ingestAsJson({ row, report, skipped, spent }: IngestOutcome) {
-  const { id, state, error } = row;
-  return {
-    job: id,
-    state,
-    ...(error && { error }),
-    ...report,
-    proposals: report?.proposals ?? [],
-    skipped: skipped.map(({ stage, item, code, message }) => ({ stage, item, code, message })),
-    spent: { requests: spent.requests, cached: spent.cached, usd: spent.usd },
-  };
-}
+export const ingestAsJson = (outcome: JobOutcome<IngestReport>) => jobAsJson(outcome, outcome.result);
 
 /** Renders the result as text. */
-export function describeIngest({ stdout }: Pick<Invocation, "stdout">, outcome: IngestOutcome): string[] {
-  const { row, report, skipped, spent, milliseconds } = outcome;
-  const { bold, dim, good, warn, bad, accent } = styleFor(stdout);
-  const paint = row.state === "done" ? good : row.state === "partly" ? warn : bad;
-  const lines = [`${paint(row.state)} ${bold("ingest")} ${dim(`in ${(milliseconds / 1_000).toFixed(1)} s`)}`];
-  if (row.error) {
-    const { message, fix } = row.error;
-    lines.push(`  ${printable(message)}`, ...(fix ? [`  ${dim("→")} ${printable(fix)}`] : []));
-  }
-  const rows = report ? rowsOf(report) : [];
-  if (spent.requests > 0) rows.push(["spent", describeSpent(spent)]);
-  if (skipped.length > 0) rows.push(["skipped", String(skipped.length)]);
-  lines.push(...table(rows.map(([what, text]) => [`  ${dim(what!)}`, text!])));
-  const shown = skipped.slice(0, SKIPPED_SHOWN);
-  lines.push(
-    ...shown.map(({ stage, item, message }) => `    ${printable(item)} ${dim(`(${stage})`)}: ${printable(message)}`),
-  );
-  if (skipped.length > shown.length) {
-    lines.push(`    … and ${skipped.length - shown.length} more: --json lists them all`);
-  }
-  for (const { id, title, accepted, open, decisions, quarantine } of report?.proposals ?? []) {
-    const counts = { "changes accepted by rule": accepted, "for review": open, "questions to decide": decisions };
-    lines.push(`  ${printable(title)}: ${describeCounts(counts, "no changes")}`);
-    if (quarantine !== null) lines.push(`  ${warn("quarantined")} ${printable(quarantine)}`);
-    if (open + decisions > 0) lines.push(`  ${dim("→")} ${accent(`tandem context proposals show ${id}`)}`);
-  }
-  if (report && report.proposals.length === 0) lines.push(dim("  Nothing to propose."));
-  return lines;
-}
+export const describeIngest = (invocation: Pick<Invocation, "stdout">, outcome: JobOutcome<IngestReport>): string[] =>
+  describeJob(invocation, "ingest", outcome, {
+    rows: outcome.result ? rowsOf(outcome.result) : [],
+    none: "Nothing to propose.",
+  });
 
 function rowsOf(report: IngestReport): string[][] {
   const { sources, documents, units, candidates, reconciled, pages, tables, gates } = report;
@@ -115,17 +70,17 @@ export function describeIngestPlan(
   ]);
   const asked = plan.requests.map(({ role, model, requests, usd }) => [
     `  ${role}`,
-    `about ${number(requests)} requests to ${model}${usd === null ? "" : `, $${usd.toFixed(usd < 0.1 ? 4 : 2)}`}`,
+    `about ${number(requests)} requests to ${model}${usd === null ? "" : `, ${dollars(usd)}`}`,
   ]);
-  const price =
-    plan.usd === null ? "price unknown" : `about $${plan.usd.toFixed(plan.usd < 0.1 ? 4 : 2)} at list price`;
   return [
     bold("read"),
     ...table(sources),
     `  ${describeCounts({ documents: plan.documents, characters: plan.characters }, "nothing new")}`,
     bold("ask"),
     ...(hasModel ? (asked.length > 0 ? table(asked) : ["  nothing"]) : ["  nothing: no model is set up"]),
-    ...(hasModel && asked.length > 0 ? [bold("spend"), `  about ${number(requests)} requests, ${price}`] : []),
+    ...(hasModel && asked.length > 0
+      ? [bold("spend"), `  about ${number(requests)} requests, ${priceText(plan.usd)}`]
+      : []),
     ...(hasModel && isOver
       ? [warn("  That is above the limit (context.budget): the ingest starts only with --yes.")]
       : []),

@@ -1,50 +1,30 @@
-import type { PrivacyReport, ScanPlan, ScanResult } from "@tandem/context";
-import type { JobRow } from "@tandem/storage";
+import type { PrivacyReport, ScanResult } from "@tandem/context";
+import type { PricedPlan } from "@tandem/tandem/context";
 import type { Invocation } from "../invocation.ts";
 import { printable, styleFor, table } from "../terminal.ts";
-import { describeCounts, describeSpent } from "./run-view.ts";
-import type { Watched } from "./watch-job.ts";
+import { describeJob, jobAsJson, MAX_SHOWN, priceText, type JobOutcome } from "./describe-job.ts";
+import { describeCounts } from "./run-view.ts";
 
-const SKIPPED_SHOWN = 20;
-
-/** The result of scanning one connection. */
-export interface ScanOutcome extends Watched {
-  row: JobRow;
-  /** Null if it did not finish. */
-  result: ScanResult | null;
-  milliseconds: number;
-}
-
-export type PricedPlan = ScanPlan & { usd: number | null };
-
-export function scanAsJson(connection: string, { row, result, skipped, spent }: ScanOutcome) {
-  const { id, state, error } = row;
+export const scanAsJson = (connection: string, outcome: JobOutcome<ScanResult>) => {
+  const { tables, descriptions, joins, privacy, brokenMetrics } = outcome.result ?? {};
   return {
     connection,
-    job: id,
-    state,
-    ...(error && { error }),
-    ...(result && { tables: result.tables, descriptions: result.descriptions, joins: result.joins }),
-    ...(result?.privacy && { privacy: result.privacy }),
-    ...(result?.brokenMetrics && { brokenMetrics: result.brokenMetrics }),
-    proposals: result?.proposals ?? [],
-    skipped: skipped.map(({ stage, item, code, message }) => ({ stage, item, code, message })),
-    spent: { requests: spent.requests, cached: spent.cached, usd: spent.usd },
+    ...jobAsJson(outcome, {
+      ...(outcome.result && { tables, descriptions, joins }),
+      ...(privacy && { privacy }),
+      ...(brokenMetrics && { brokenMetrics }),
+    }),
   };
-}
+};
 
 /** Renders the result as text. */
-export function describeScan({ stdout }: Pick<Invocation, "stdout">, name: string, outcome: ScanOutcome): string[] {
-  const { row, result, skipped, spent, milliseconds } = outcome;
-  const { bold, dim, good, warn, bad, accent } = styleFor(stdout);
-  const paint = row.state === "done" ? good : row.state === "partly" ? warn : bad;
-  const lines = [`${paint(row.state)} ${bold(name)} ${dim(`in ${(milliseconds / 1_000).toFixed(1)} s`)}`];
-  if (row.error) {
-    lines.push(
-      `  ${printable(row.error.message)}`,
-      ...(row.error.fix ? [`  ${dim("→")} ${printable(row.error.fix)}`] : []),
-    );
-  }
+export function describeScan(
+  invocation: Pick<Invocation, "stdout">,
+  name: string,
+  outcome: JobOutcome<ScanResult>,
+): string[] {
+  const { bold, dim, bad } = styleFor(invocation.stdout);
+  const { result } = outcome;
   const rows: string[][] = [];
   if (result) {
     const { seen, added, changed, gone } = result.tables;
@@ -64,33 +44,21 @@ export function describeScan({ stdout }: Pick<Invocation, "stdout">, name: strin
     rows.push(["withheld", `values of ${privacy.configured} columns (scan.samples)`]);
   if (privacy && privacy.personal.length > 0)
     rows.push(["personal", `${privacy.personal.length} columns, stored as shapes`]);
-  if (spent.requests > 0) rows.push(["spent", describeSpent(spent)]);
-  if (skipped.length > 0) rows.push(["skipped", String(skipped.length)]);
-  lines.push(...table(rows.map(([what, text]) => [`  ${dim(what!)}`, text!])));
-  for (const { name: metric, path, message, fix } of result?.brokenMetrics ?? []) {
-    lines.push(`  ${bad("broken metric")} ${bold(metric)} ${dim(path)}: ${printable(message)}`);
-    if (fix !== undefined) lines.push(`    ${dim("→")} ${printable(fix)}`);
-  }
-  if (privacy) lines.push(...describePrivacy(name, privacy).map((line) => `    ${line}`));
-  const shown = skipped.slice(0, SKIPPED_SHOWN);
-  lines.push(
-    ...shown.map(({ stage, item, message }) => `    ${printable(item)} ${dim(`(${stage})`)}: ${printable(message)}`),
-  );
-  if (skipped.length > shown.length)
-    lines.push(`    … and ${skipped.length - shown.length} more: --json lists them all`);
-  for (const { id, title, accepted, open } of result?.proposals ?? []) {
-    lines.push(
-      `  ${title}: ${describeCounts({ "changes accepted by rule": accepted, "for review": open }, "no changes")}`,
-    );
-    if (open > 0) lines.push(`  ${dim("→")} ${accent(`tandem context proposals show ${id}`)}`);
-  }
-  if (result && result.proposals.length === 0) lines.push(dim("  Nothing to propose: the catalogue is up to date."));
-  return lines;
+  const broken = (result?.brokenMetrics ?? []).flatMap(({ name: metric, path, message, fix }) => [
+    `  ${bad("broken metric")} ${bold(metric)} ${dim(path)}: ${printable(message)}`,
+    ...(fix === undefined ? [] : [`    ${dim("→")} ${printable(fix)}`]),
+  ]);
+  const notes = [...broken, ...(privacy ? describePrivacy(name, privacy).map((line) => `    ${line}`) : [])];
+  return describeJob(invocation, name, outcome, {
+    rows,
+    notes,
+    none: "Nothing to propose: the catalogue is up to date.",
+  });
 }
 
 /** Names the columns whose values are not stored, and how to allow them. */
 function describePrivacy(connection: string, { personal, unmatchedPatterns }: PrivacyReport): string[] {
-  const shown = personal.slice(0, SKIPPED_SHOWN);
+  const shown = personal.slice(0, MAX_SHOWN);
   const [first] = shown;
   return [
     ...shown.map(({ column, kind }) => printable(`${column}: ${kind}`)),
@@ -112,7 +80,6 @@ export function describePlans(
   const lines = plans.flatMap(({ connection, tables, views, rows, queries, toDescribe, requests, usd }) => {
     const asked = requests.descriptions + requests.joins;
     const read = describeCounts({ tables, views, "rows (estimated), partly sampled": rows ?? 0 });
-    const price = usd === null ? "price unknown" : `about $${usd.toFixed(usd < 0.1 ? 4 : 2)} at list price`;
     const cells = [
       ["read", `${read}; about ${number(queries)} queries`],
       [
@@ -121,7 +88,7 @@ export function describePlans(
           ? `${number(asked)} requests at most: ${number(toDescribe)} tables to describe, and joins`
           : "nothing: no model is set up",
       ],
-      ...(asked > 0 ? [["spend", price]] : []),
+      ...(asked > 0 ? [["spend", priceText(usd)]] : []),
     ];
     return [bold(connection), ...table(cells.map(([what, text]) => [`  ${dim(what!)}`, text!]))];
   });

@@ -9,9 +9,11 @@ import { z } from "zod";
 import type { Invocation } from "../invocation.ts";
 import { serverFor } from "../sessions/open-client.ts";
 import { ServerConnection } from "../sessions/server-connection.ts";
-import { boundHeap } from "./bounded-heap.ts";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { RunView } from "./run-view.ts";
 import { type Watched, watchJob } from "./watch-job.ts";
+import { debugLog } from "../with-knowledge.ts";
 
 export interface ContextJob {
   kind: "scan" | "ingest" | "memory" | "evals";
@@ -63,12 +65,7 @@ async function runHere(
   watch: Watch,
 ): Promise<Omit<EndedJob, "milliseconds">> {
   const collect = boundHeap();
-  const log = {
-    warn: (details: Record<string, unknown>, message: string) => {
-      if (invocation.debug) invocation.stderr.write(`${message} ${JSON.stringify(details)}\n`);
-    },
-  };
-  await using knowledge = await serveContext(invocation, project, store, { command, log, given });
+  await using knowledge = await serveContext(invocation, project, store, { command, log: debugLog(invocation), given });
   const watching = new AbortController();
   let watched: Promise<Watched> | undefined;
   try {
@@ -140,4 +137,16 @@ async function serverOfContext(
   const isKnown =
     (name === undefined || knows(theirs.connections, name)) && sources.every((each) => knows(theirs.sources, each));
   return isKnown ? server : undefined;
+}
+
+/**
+ * Keeps the process's memory near what is in use: a job allocates much and keeps little, and V8 collects seldom where the machine
+ * has much memory. Halves the peak of a scan of 1,000 tables, at the same processor time. Returns a function that collects at
+ * once, for the end of a stage.
+ */
+function boundHeap(): () => void {
+  setFlagsFromString("--semi-space-growth-factor=1");
+  setFlagsFromString("--heap-growing-percent=20");
+  setFlagsFromString("--expose-gc");
+  return runInNewContext("gc") as () => void;
 }

@@ -1,4 +1,4 @@
-import { PROPOSAL_STATES, SEARCH_KINDS } from "@tandem/context";
+import { MEMORY_SCOPES, PROPOSAL_STATES, SEARCH_KINDS } from "@tandem/context";
 import {
   BACKENDS,
   CLAUDE_CODE_AUTHS,
@@ -23,6 +23,7 @@ import {
   HUNK_ORIGIN_CHOICES,
   JOB_STATE_CHOICES,
   LEVEL_CHOICES,
+  MEMORY_SCOPE_CHOICES,
   PROPOSAL_STATE_CHOICES,
   ROLE_CHOICES,
   RULE_ACTION_CHOICES,
@@ -60,6 +61,7 @@ test("the choices in the help match the schema", () => {
   expect(STATUS_CHOICES).toEqual([...SESSION_STATUSES]);
   expect(TOOL_CHOICES).toEqual([...TOOLSET_TOOLS]);
   expect(LEVEL_CHOICES).toEqual([...LOG_LEVELS]);
+  expect(MEMORY_SCOPE_CHOICES).toEqual([...MEMORY_SCOPES]);
   expect(SEARCH_KIND_CHOICES).toEqual([...SEARCH_KINDS]);
   expect(JOB_STATE_CHOICES).toEqual([...JOB_STATES]);
   expect(HUNK_KIND_CHOICES).toEqual([...HUNK_KINDS]);

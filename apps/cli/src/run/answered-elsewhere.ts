@@ -7,11 +7,11 @@ export async function answeredElsewhere(
   id: string,
 ): Promise<Disposable & { signal: AbortSignal }> {
   const [end, answered] = [new AbortController(), new AbortController()];
-  const happenings = await client.follow(session, end.signal);
+  const updates = await client.follow(session, end.signal);
   void (async () => {
-    for await (const happening of happenings) {
-      if (happening.type !== "event") continue;
-      const { event } = happening;
+    for await (const update of updates) {
+      if (update.type !== "event") continue;
+      const { event } = update;
       if (event.type === "tandem.approval_resolved" && event.event_id === id) answered.abort();
     }
   })().catch(() => undefined);

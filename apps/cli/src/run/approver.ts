@@ -1,4 +1,4 @@
-import { questionInput, TandemError, type ApprovalAnswer } from "@tandem/protocol";
+import { parseJson, questionInput, TandemError, type ApprovalAnswer } from "@tandem/protocol";
 import { createInterface } from "node:readline/promises";
 import { z } from "zod";
 import { diffLines, ruleText } from "../approvals/describe-approval.ts";
@@ -7,14 +7,14 @@ import { editText } from "../proposals/edit-text.ts";
 import { printable, styleFor, widthOf, wrap } from "../terminal.ts";
 import { describeCall, toolName, type ToolUse } from "../sessions/describe-call.ts";
 
-interface Verdict {
+interface Decision {
   answer: ApprovalAnswer;
   /** True if a person decided. */
   asked: boolean;
 }
 
 /** Decides an approval, a plan or a question. Rejects with `aborted` if the signal reports an answer from another client. */
-export type Approver = (use: ToolUse, answered: AbortSignal) => Promise<Verdict>;
+export type Approver = (use: ToolUse, answered: AbortSignal) => Promise<Decision>;
 
 /** Claude Code tools per toolset name, in lower case: one toolset name may cover several tools. */
 const COVERS: Record<string, readonly string[]> = {
@@ -111,20 +111,12 @@ async function askCall(
   if (/^e(dit)?$/i.test(answer)) {
     pause();
     const text = await editText(invocation, "input.json", `${JSON.stringify(use.input, null, 2)}\n`);
-    const input = z.record(z.string(), z.unknown()).safeParse(parse(text));
+    const input = z.record(z.string(), z.unknown()).safeParse(parseJson(text));
     if (input.success) return { ...YES, input: input.data };
     stderr.write(`  ${warn("That is not a JSON object.")}\n`);
     return askCall(invocation, use, prompt, pause);
   }
   return no(/^(no?)?$/i.test(answer) ? "The user said no." : `The user said no, and: ${answer}`);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 async function askPlan({ stderr }: Invocation, use: ToolUse, prompt: Prompt): Promise<ApprovalAnswer> {

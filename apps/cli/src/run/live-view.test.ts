@@ -35,15 +35,15 @@ function screen(isTTY: boolean) {
   return { stream, text: () => text.split("\n").map(visible).join("\n") };
 }
 
-function show(isTTY: boolean, happenings: readonly (SessionEvent | Delta)[]) {
+function show(isTTY: boolean, updates: readonly (SessionEvent | Delta)[]) {
   const stderr = screen(isTTY);
   // On a terminal, stdout and stderr are one screen.
   const stdout = isTTY ? stderr : screen(false);
   {
     using view = new LiveView(isTTY ? stdout.stream : undefined, stderr.stream);
-    for (const happening of happenings) {
-      if ("processed_at" in happening) view.event(happening);
-      else view.delta(happening);
+    for (const update of updates) {
+      if ("processed_at" in update) view.event(update);
+      else view.delta(update);
     }
   }
   return { stdout: stdout.text(), stderr: stderr.text() };
@@ -61,7 +61,7 @@ describe("a turn on a terminal", () => {
     const message = event({ type: "agent.message", content: [{ type: "text", text: "Hello, world." }] });
     const begins: Delta = { type: "event_start", event: { type: "agent.message", id: ID } };
     for (const again of ["Hel", "Hello,", "Hello, wor"]) {
-      const happenings = [
+      const updates = [
         begins,
         words("Hel"),
         words("lo,"),
@@ -69,8 +69,8 @@ describe("a turn on a terminal", () => {
         words(again),
         words("Hello, world.".slice(again.length)),
       ];
-      expect(show(true, happenings).stdout).toBe("Hello, world.\n");
-      expect(show(true, [...happenings, message]).stdout).toBe("Hello, world.\n");
+      expect(show(true, updates).stdout).toBe("Hello, world.\n");
+      expect(show(true, [...updates, message]).stdout).toBe("Hello, world.\n");
     }
   });
 

@@ -48,7 +48,7 @@ export interface TurnResult {
 export interface TurnOptions {
   view: TurnView;
   approve: Approver;
-  /** The session has no events yet. */
+  /** The session was created with the message or the outcome. */
   isNew?: boolean;
   /** Aborts to interrupt the turn. */
   signal: AbortSignal;
@@ -56,7 +56,7 @@ export interface TurnOptions {
 
 export type TurnInput = Extract<ClientEvent, { type: "user.message" | "user.define_outcome" }>;
 
-/** Sends a message or an outcome, and follows the work on it until it ends. */
+/** Sends a message or an outcome, unless the session is new, and follows the work on it until it ends. */
 export async function runTurn(
   client: SessionsClient,
   session: string,
@@ -105,21 +105,24 @@ class TurnUnderWay implements Disposable {
 
   async run(input: TurnInput): Promise<TurnResult> {
     const { signal, isNew } = this.#options;
-    const happenings = await this.#client.follow(this.#session, this.#end.signal);
-    if (!isNew) await this.#lookBack();
-    signal.throwIfAborted();
-    const [sent] = await this.#client.sessions.send(this.#session, [input]);
-    this.#message = sent!.id;
+    const updates = await this.#client.follow(this.#session, this.#end.signal, isNew ? "first" : "now");
+    if (!isNew) {
+      await this.#lookBack();
+      signal.throwIfAborted();
+      const [sent] = await this.#client.sessions.send(this.#session, [input]);
+      this.#message = sent!.id;
+    }
     const interrupt = () => void this.#interrupt();
     signal.addEventListener("abort", interrupt, { once: true });
     if (signal.aborted) interrupt();
     try {
-      for await (const happening of happenings) {
-        if (happening.type === "delta") {
-          if (this.#begun) this.#options.view.delta(happening.delta);
+      for await (const update of updates) {
+        if (update.type === "delta") {
+          if (this.#begun) this.#options.view.delta(update.delta);
           continue;
         }
-        const stopReason = await this.#take(happening.event);
+        if (update.event.type === input.type) this.#message ??= update.event.id;
+        const stopReason = await this.#take(update.event);
         if (stopReason) return this.#result(stopReason);
       }
     } finally {
@@ -153,7 +156,8 @@ class TurnUnderWay implements Disposable {
     if (event.type === "session.deleted" || event.type === "session.status_terminated") {
       throw new RequestError("conflict", "Another client ended the session.");
     }
-    if (event.type === "tandem.dropped" && event.event_id === this.#message) {
+    const isFirst = this.#options.isNew === true && this.#message === undefined;
+    if (event.type === "tandem.dropped" && (isFirst || event.event_id === this.#message)) {
       throw new RequestError("conflict", `The message was not sent to the agent: ${event.reason}.`);
     }
     if (this.#begun) {
@@ -161,8 +165,8 @@ class TurnUnderWay implements Disposable {
       this.#options.view.event(event);
       this.#keep(event);
     }
-    // A message blocked by a limit stays queued. Ids are ordered by time.
-    const isSince = this.#message !== undefined && event.id > this.#message;
+    // A message blocked by a limit stays queued, and is not on the stream. Ids are ordered by time.
+    const isSince = isFirst || (this.#message !== undefined && event.id > this.#message);
     if (event.type === "tandem.budget" && isSince) this.#limit = event.reason;
     if (await this.#answerWaiting(event)) return undefined;
     if (event.type !== "session.status_idle") return undefined;
@@ -227,8 +231,8 @@ class TurnUnderWay implements Disposable {
   async #interrupt(): Promise<void> {
     setTimeout(() => this.#end.abort(), INTERRUPT_MS).unref();
     try {
-      const turn = { turn_event_id: this.#message! };
-      await this.#client.sessions.send(this.#session, [{ type: "user.interrupt", tandem: turn }]);
+      const turn = this.#message === undefined ? {} : { tandem: { turn_event_id: this.#message } };
+      await this.#client.sessions.send(this.#session, [{ type: "user.interrupt", ...turn }]);
     } catch {
       // The interrupt cannot be delivered, so stop waiting.
       this.#end.abort();

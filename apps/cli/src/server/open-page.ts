@@ -1,12 +1,9 @@
-import { TandemError } from "@tandem/protocol";
+import { signInCode, type SignInCodeParams, TandemError } from "@tandem/protocol";
 import { findServer } from "@tandem/tandem/server";
-import { z } from "zod";
 import type { Invocation } from "../invocation.ts";
 import { ServerConnection } from "../sessions/server-connection.ts";
 import { styleFor, write, writeJson } from "../terminal.ts";
 import { hasBrowser, openInBrowser } from "./open-browser.ts";
-
-const signInCode = z.object({ code: z.string(), expires_at: z.string() });
 
 /** Creates a sign-in link to the running server's page, valid once and for ten minutes. */
 export async function openPage(
@@ -18,14 +15,11 @@ export async function openPage(
     throw new TandemError("not_running", "No server is running.", { fix: "Start one: tandem up" });
   }
   using connection = await ServerConnection.open(server);
-  const answer = await connection.api.request("POST", "/v1/sign_in/codes", { tenant, name });
+  const answer = await connection.api.request("POST", "/v1/sign_in/codes", { tenant, name } satisfies SignInCodeParams);
   const { code, expires_at } = signInCode.parse(await answer.json());
   const link = `${server.url}/#code=${code}`;
   const { stdout, json, env } = invocation;
-  if (json) {
-    await writeJson(stdout, { link, expires_at });
-    return;
-  }
+  if (json) return writeJson(stdout, { link, expires_at });
   const opened = browser && stdout.isTTY && hasBrowser(env) && (await openInBrowser(link, env));
   const { dim } = styleFor(stdout);
   await write(

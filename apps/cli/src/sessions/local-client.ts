@@ -1,73 +1,52 @@
-import { isOnPrimary, project, RequestError, type LiveDelta, type SessionId } from "@tandem/protocol";
+import { AsyncQueue, isOnPrimary, project, RequestError, type LiveDelta, type SessionId } from "@tandem/protocol";
 import type { Engine } from "@tandem/sessions";
 import type { Leases } from "@tandem/storage";
 import { localActor } from "@tandem/tandem/project";
-import { AsyncQueue } from "./async-queue.ts";
 import type { LiveItem, SessionsClient } from "./sessions-client.ts";
 
 /** Enough for any session that a user reads on a terminal. */
 const MAX_EVENTS = 20_000;
 const PAGE = 1_000;
 
-const byLocalActor = (deployments: Engine["deployments"]): Omit<Engine["deployments"], "run"> => ({
-  create: (params) => deployments.create(params, localActor()),
-  get: (id) => deployments.get(id),
-  update: (id, params) => deployments.update(id, params, localActor()),
-  archive: (id) => deployments.archive(id, localActor()),
-  pause: (id) => deployments.pause(id, localActor()),
-  unpause: (id) => deployments.unpause(id, localActor()),
-  list: (query) => deployments.list(query),
-  runs: deployments.runs,
-});
-
 /** A client of the engine in this process, which holds sessions as `holder`. `close` stops the engine. */
 export function createLocalClient(
   engine: Engine,
   { leases, holder: here, close }: { leases: Leases; holder: string; close: () => Promise<void> },
 ): SessionsClient {
-  const { agents, environments, sessions } = engine;
+  const { approvals, deployments, environmentKeys, sessions } = engine;
   const holder: SessionsClient["holder"] = async (id) => {
     const held = await leases.holder(id as SessionId);
     return held && { name: held.holder, isHere: held.holder === here };
   };
   return {
+    ...engine,
     url: undefined,
-    agents,
-    environments,
-    budgets: engine.budgets,
-    killSwitch: engine.killSwitch,
-    worktrees: engine.worktrees,
-    history: engine.history,
-    audit: engine.audit,
     approvals: {
-      list: (query) => engine.approvals.list(query),
-      get: (id) => engine.approvals.get(id),
+      list: (query) => approvals.list(query),
+      get: (id) => approvals.get(id),
       // No permission check: a user who can open the store could write any rule.
-      answer: (id, answer, by) => engine.approvals.answer(id, answer, by, true),
+      answer: (id, answer, by) => approvals.answer(id, answer, by, true),
     },
-    notifications: engine.notifications,
-    webhooks: engine.webhooks,
-    rules: engine.rules,
-    sandboxHosts: engine.sandboxHosts,
-    skills: engine.skills,
-    triggers: engine.triggers,
     deployments: {
-      ...byLocalActor(engine.deployments),
+      create: (params) => deployments.create(params, localActor()),
+      get: (id) => deployments.get(id),
+      update: (id, params) => deployments.update(id, params, localActor()),
+      archive: (id) => deployments.archive(id, localActor()),
+      pause: (id) => deployments.pause(id, localActor()),
+      unpause: (id) => deployments.unpause(id, localActor()),
+      list: (query) => deployments.list(query),
+      runs: deployments.runs,
       run: async () => {
         throw new RequestError("unavailable", "A run needs a running server: its session outlives this command.", {
           fix: "Start one with `tandem up`.",
         });
       },
     },
-    work: engine.work,
     environmentKeys: {
-      list: (environment) => engine.environmentKeys.list(environment),
-      create: (environment, params) => engine.environmentKeys.create(environment, { ...params, by: localActor() }),
-      revoke: (environment, id) => engine.environmentKeys.revoke(environment, id, localActor()),
+      list: (environment) => environmentKeys.list(environment),
+      create: (environment, params) => environmentKeys.create(environment, { ...params, by: localActor() }),
+      revoke: (environment, id) => environmentKeys.revoke(environment, id, localActor()),
     },
-    vaults: engine.vaults,
-    vaultLogins: engine.vaultLogins,
-    mcpServers: engine.mcpServers,
     sessions: {
       create: (params) => sessions.create(params, localActor()),
       get: (id) => sessions.get(id),
@@ -104,26 +83,26 @@ export function createLocalClient(
       const messages = project(pages.flat().toReversed(), waiting).filter(({ thread }) => thread === null);
       return { messages: messages.slice(-limit), more: messages.length > limit };
     },
-    async follow(session, signal) {
+    async follow(session, signal, from = "now") {
       const { id } = await sessions.get(session);
-      const happenings = new AsyncQueue<LiveItem>(signal);
-      const after = await sessions.head(id);
+      const items = new AsyncQueue<LiveItem>(signal);
+      const after = from === "first" ? 0 : await sessions.head(id);
       const hear = (deltas: readonly LiveDelta[]): void => {
-        for (const { thread, delta } of deltas) if (thread === null) happenings.push({ type: "delta", delta });
+        for (const { thread, delta } of deltas) if (thread === null) items.push({ type: "delta", delta });
       };
       const stop = sessions.onDelta(id as SessionId, { after, hear });
       signal.addEventListener("abort", stop, { once: true });
       void (async () => {
         try {
           for await (const batch of sessions.follow(id as SessionId, after, signal)) {
-            happenings.push(...batch.filter(isOnPrimary).map(({ event }): LiveItem => ({ type: "event", event })));
+            items.push(...batch.filter(isOnPrimary).map(({ event }): LiveItem => ({ type: "event", event })));
           }
           if (!signal.aborted) throw new Error("The session was deleted.");
         } catch (error) {
-          happenings.fail(error);
+          items.fail(error);
         }
       })();
-      return happenings;
+      return items;
     },
     [Symbol.asyncDispose]: close,
   };

@@ -1,7 +1,6 @@
-import { hasContext, holderName, openStore } from "@tandem/tandem/compose";
+import { holderName } from "@tandem/tandem/compose";
 import type { Project } from "@tandem/tandem/config";
-import { contextServers, serveContext } from "@tandem/tandem/context";
-import { commandStore, createProjectEngine } from "@tandem/tandem/engine";
+import { openEngine } from "@tandem/tandem/engine";
 import type { Invocation } from "../invocation.ts";
 import { createLocalClient } from "./local-client.ts";
 import type { ClientOptions, SessionsClient } from "./sessions-client.ts";
@@ -15,19 +14,17 @@ export async function openLocalClient(
   project: Project,
   { command, folder, runs = false }: ClientOptions,
 ): Promise<SessionsClient> {
+  const { stderr, debug } = invocation;
+  const warn = (details: Record<string, unknown>, message: string): void => {
+    if (debug) stderr.write(`${message} ${JSON.stringify(details)}\n`);
+  };
   await using parts = new AsyncDisposableStack();
-  const store = parts.use(await openStore(invocation, project));
-  const log = { warn: (details: Record<string, unknown>, message: string) => logTo(invocation, details, message) };
-  const knowledge =
-    runs && project.config.sessions.context && hasContext(project)
-      ? parts.use(await serveContext(invocation, project, store, { command, log }))
-      : undefined;
-  const engine = await createProjectEngine(invocation, project, commandStore(store), {
+  const { engine, store } = await openEngine(parts, invocation, project, {
     command,
     runs,
-    log,
+    log: { warn },
     ownOnly: true,
-    ...(knowledge && { hostServers: contextServers(project, () => knowledge, store.sessions, log) }),
+    context: runs && project.config.sessions.context ? "now" : "never",
     folders: folder === undefined ? [] : [folder],
   });
   if (runs) await engine.start();
@@ -38,8 +35,4 @@ export async function openLocalClient(
     holder: holderName(command),
     close: () => owned.disposeAsync(),
   });
-}
-
-function logTo({ stderr, debug }: Invocation, details: Record<string, unknown>, message: string): void {
-  if (debug) stderr.write(`${message} ${JSON.stringify(details)}\n`);
 }

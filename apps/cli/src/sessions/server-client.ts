@@ -1,16 +1,9 @@
-import { PREVIEWS } from "@tandem/protocol";
-import type { Page, PageQuery } from "@tandem/storage";
+import { AsyncQueue, PREVIEWS } from "@tandem/protocol";
 import { setTimeout as sleep } from "node:timers/promises";
-import { AsyncQueue } from "./async-queue.ts";
 import type { ServerConnection } from "./server-connection.ts";
-import { deploymentsOf } from "./server-deployments.ts";
-import { skillsOf } from "./server-skills.ts";
-import { vaultLoginsOf, vaultsOf } from "./server-vaults.ts";
-import { webhooksOf } from "./server-webhooks.ts";
+import { pageQuery, resourcesOf, SETUP_MS, toPage } from "./server-resources.ts";
 import { isDelta, type LiveItem, type SessionsClient } from "./sessions-client.ts";
 
-/** Preparing a worktree takes as long as the config allows; the server ends it. */
-const SETUP_MS = 24 * 60 * 60 * 1_000;
 /** How long a server may be away, as during a restart, before following a session fails. */
 const RECONNECT_FOR_MS = 20_000;
 const RECONNECT_EVERY_MS = 500;
@@ -21,17 +14,7 @@ export function createServerClient(server: ServerConnection): SessionsClient {
   return {
     url: server.url,
     holder: async () => undefined,
-    agents: {
-      create: (body) => api.call("agents.create", { body }),
-      get: (id, version) => api.call("agents.retrieve", { params: { agent_id: id }, query: { version } }),
-      update: (id, body) => api.call("agents.update", { params: { agent_id: id }, body }),
-      archive: (id) => api.call("agents.archive", { params: { agent_id: id } }),
-      list: async (query) => toPage(await api.call("agents.list", { query: pageQuery(query) })),
-    },
-    environments: {
-      create: (body) => api.call("environments.create", { body }),
-      list: async (query) => toPage(await api.call("environments.list", { query: pageQuery(query) })),
-    },
+    ...resourcesOf(server),
     sessions: {
       create: (body) => api.call("sessions.create", { body, signal: AbortSignal.timeout(SETUP_MS) }),
       get: (id) => api.call("sessions.retrieve", { params: { session_id: id } }),
@@ -83,22 +66,6 @@ export function createServerClient(server: ServerConnection): SessionsClient {
       list: async () => (await api.call("notifications.list")).data,
       test: async () => (await api.call("notifications.test")).data,
     },
-    webhooks: webhooksOf(server),
-    triggers: {
-      list: async (deployment_id) => (await api.call("deployments.triggers.list", { params: { deployment_id } })).data,
-      create: (deployment_id, body) => api.call("deployments.triggers.create", { params: { deployment_id }, body }),
-      get: (deployment_id, trigger_id) =>
-        api.call("deployments.triggers.retrieve", { params: { deployment_id, trigger_id } }),
-      update: (deployment_id, trigger_id, body) =>
-        api.call("deployments.triggers.update", { params: { deployment_id, trigger_id }, body }),
-      delete: async (deployment_id, trigger_id) =>
-        void (await api.call("deployments.triggers.delete", { params: { deployment_id, trigger_id } })),
-      rotate: (deployment_id, trigger_id, secret) =>
-        api.call("deployments.triggers.rotate", { params: { deployment_id, trigger_id }, body: { secret } }),
-      deliveries: async (deployment_id, trigger_id, limit) =>
-        (await api.call("deployments.triggers.deliveries", { params: { deployment_id, trigger_id }, query: { limit } }))
-          .data,
-    },
     rules: {
       list: async (place) =>
         (await api.call("rules.list", { query: { scope: place?.scope, of: place?.of ?? undefined } })).data,
@@ -113,17 +80,6 @@ export function createServerClient(server: ServerConnection): SessionsClient {
         api.call("sandbox.hosts.create", { body: { host, scope, session_id: session, folder } }),
       revoke: async (id) => void (await api.call("sandbox.hosts.delete", { params: { sandbox_host_id: id } })),
     },
-    skills: skillsOf(server),
-    deployments: deploymentsOf(server),
-    work: { stats: (id) => api.call("environments.work.stats", { params: { environment_id: id } }) },
-    environmentKeys: {
-      list: async (id) => (await api.call("environments.keys.list", { params: { environment_id: id } })).data,
-      create: (id, body) => api.call("environments.keys.create", { params: { environment_id: id }, body }),
-      revoke: async (environment_id, key_id) =>
-        void (await api.call("environments.keys.delete", { params: { environment_id, key_id } })),
-    },
-    vaults: vaultsOf(server),
-    vaultLogins: vaultLoginsOf(server),
     mcpServers: {
       list: async () => (await api.call("mcp_servers.list")).data,
       get: (id) => api.call("mcp_servers.retrieve", { params: { mcp_server_id: id } }),
@@ -178,20 +134,26 @@ export function createServerClient(server: ServerConnection): SessionsClient {
       });
       return { messages: data, more: before !== null };
     },
-    follow: (id, signal) => follow(server, id, signal),
+    follow: (id, signal, from) => follow(server, id, signal, from),
     [Symbol.asyncDispose]: async () => server[Symbol.dispose](),
   };
 }
 
 /** Resolves when the stream is open. A stream that breaks is reopened after its last event. */
-async function follow({ api }: ServerConnection, session: string, signal: AbortSignal): Promise<AsyncQueue<LiveItem>> {
-  const happenings = new AsyncQueue<LiveItem>(signal);
+async function follow(
+  { api }: ServerConnection,
+  session: string,
+  signal: AbortSignal,
+  from: "first" | "now" = "now",
+): Promise<AsyncQueue<LiveItem>> {
+  const items = new AsyncQueue<LiveItem>(signal);
   const opened = Promise.withResolvers<void>();
   let isOpened = false;
   let giveUpAt: number | undefined;
   const following = api.follow("sessions.events.stream", {
     params: { session_id: session },
     query: { event_deltas: [...PREVIEWS], tandem: "true" },
+    ...(from === "first" && { from: "0" }),
     signal,
     onConnection: (state) => {
       if (state !== "live") return;
@@ -201,7 +163,7 @@ async function follow({ api }: ServerConnection, session: string, signal: AbortS
     },
     onFrame: ({ data }) => {
       if (data.type === "tandem.resync") return;
-      happenings.push(isDelta(data) ? { type: "delta", delta: data } : { type: "event", event: data });
+      items.push(isDelta(data) ? { type: "delta", delta: data } : { type: "event", event: data });
     },
     onError: (error) => {
       giveUpAt ??= isOpened ? Date.now() + RECONNECT_FOR_MS : 0;
@@ -213,25 +175,9 @@ async function follow({ api }: ServerConnection, session: string, signal: AbortS
     () => opened.reject(signal.reason),
     (error: unknown) => {
       opened.reject(error);
-      happenings.fail(error);
+      items.fail(error);
     },
   );
   await opened.promise;
-  return happenings;
+  return items;
 }
-
-const pageQuery = ({ limit, cursor, includeArchived }: PageQuery) => ({
-  limit,
-  page: cursor,
-  ...(includeArchived !== undefined && { include_archived: includeArchived ? ("true" as const) : ("false" as const) }),
-});
-
-const toPage = <T>({
-  data,
-  next_page: next,
-  prev_page: previous = null,
-}: {
-  data: T[];
-  next_page: string | null;
-  prev_page?: string | null;
-}): Page<T> => ({ data, next, previous });

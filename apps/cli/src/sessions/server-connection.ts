@@ -134,7 +134,7 @@ class ServerAnswer implements ClientResponse {
   }
 }
 
-/** What it takes to speak to a server of this home: the token that it keeps for its own clients, and its certificate. */
+/** The token and the certificate that clients of this home's server need. */
 export async function serverAccess({
   url,
   token_file: file,

@@ -13,8 +13,27 @@ export interface ClientOptions {
   runs?: boolean;
 }
 
-/** Agents and sessions of the running server or of an engine in this process. Errors are a `RequestError` in both cases. */
-export interface SessionsClient extends AsyncDisposable {
+/** Resources of which both clients have all methods of the engine. */
+type Shared =
+  | "history"
+  | "approvals"
+  | "webhooks"
+  | "budgets"
+  | "sandboxHosts"
+  | "skills"
+  | "deployments"
+  | "vaults"
+  | "vaultLogins"
+  | "mcpServers"
+  | "worktrees";
+
+/**
+ * Agents and sessions of the running server or of an engine in this process. Errors are a `RequestError` in both cases.
+ *
+ * A command beside a server loads no engine, and one with its own engine loads no HTTP: a connection to an HTTP server in this
+ * process would add over 100 ms of CPU time to each command.
+ */
+export interface SessionsClient extends Pick<Engine, Shared>, AsyncDisposable {
   /** Undefined for an engine in this process. */
   readonly url: string | undefined;
   readonly agents: Pick<Engine["agents"], "create" | "get" | "update" | "archive" | "list">;
@@ -30,21 +49,10 @@ export interface SessionsClient extends AsyncDisposable {
     /** Runs a command in the session's folder as the local user. */
     shell(id: string, command: string, signal: AbortSignal): Promise<EventOf<"tandem.shell">>;
   };
-  readonly history: Engine["history"];
-  readonly approvals: Engine["approvals"];
   readonly notifications: Pick<Engine["notifications"], "list" | "test">;
-  readonly webhooks: Engine["webhooks"];
-  readonly budgets: Engine["budgets"];
-  readonly sandboxHosts: Engine["sandboxHosts"];
   readonly rules: Pick<Engine["rules"], "list" | "add" | "remove" | "test">;
-  readonly skills: Engine["skills"];
   readonly triggers: Omit<Engine["triggers"], "receive">;
-  readonly deployments: Engine["deployments"];
-  readonly vaults: Engine["vaults"];
-  readonly vaultLogins: Engine["vaultLogins"];
-  readonly mcpServers: Engine["mcpServers"];
   readonly killSwitch: Omit<Engine["killSwitch"], "heed">;
-  readonly worktrees: Engine["worktrees"];
   readonly audit: Pick<Engine["audit"], "list" | "export" | "verify">;
   /** The name of the process that holds a session, if any. A server's client does not report it. */
   holder(session: string): Promise<{ name: string; isHere: boolean } | undefined>;
@@ -52,8 +60,8 @@ export interface SessionsClient extends AsyncDisposable {
   newest(session: string, query: { limit: number; types?: readonly SessionEventType[] }): Promise<SessionEvent[]>;
   /** The last messages of a session, oldest first, and whether there are earlier ones. */
   messages(session: string, limit: number): Promise<{ messages: readonly Message[]; more: boolean }>;
-  /** All events and previews of the primary thread after this resolves, until the signal aborts. */
-  follow(session: string, signal: AbortSignal): Promise<AsyncIterable<LiveItem>>;
+  /** All events and previews of the primary thread after this resolves, or from the first one, until the signal aborts. */
+  follow(session: string, signal: AbortSignal, from?: "first" | "now"): Promise<AsyncIterable<LiveItem>>;
 }
 
 export const isDelta = (value: SessionEvent | Delta): value is Delta => !("processed_at" in value);

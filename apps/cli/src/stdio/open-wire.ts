@@ -1,12 +1,8 @@
 import type { Logger, Wire } from "@tandem/server";
-import { hasContext, loadServer, openStore, sessionRoots, startTelemetry } from "@tandem/tandem/compose";
-import { contextServers, serveContext, startMemoryCapture } from "@tandem/tandem/context";
+import { sessionRoots } from "@tandem/tandem/compose";
 import type { Project } from "@tandem/tandem/config";
+import { openStdioWire } from "@tandem/tandem/stdio";
 import type { Invocation } from "../invocation.ts";
-import { localActor } from "@tandem/tandem/project";
-import { serverSettings } from "@tandem/tandem/server";
-import { createServerHealth } from "@tandem/tandem/health";
-import { createProjectEngine } from "@tandem/tandem/engine";
 import { serverFor } from "../sessions/open-client.ts";
 import { ServerConnection } from "../sessions/server-connection.ts";
 
@@ -26,52 +22,5 @@ export async function openWire(invocation: Invocation, project: Project, logger:
     const wire = await ServerConnection.open(server);
     return { wire, engine: "server", [Symbol.asyncDispose]: async () => wire[Symbol.dispose]() };
   }
-  return openOwn(invocation, project, logger);
-}
-
-/**
- * Opens everything that `tandem up` has except the HTTP listener. The host has the rights of the server's owner and is the only
- * client.
- */
-async function openOwn(invocation: Invocation, project: Project, logger: Logger): Promise<OpenedWire> {
-  const command = "tandem stdio";
-  await using parts = new AsyncDisposableStack();
-  const store = parts.use(await openStore(invocation, project));
-  const serving = { command, log: logger };
-  const knowledge = hasContext(project)
-    ? parts.use(await serveContext(invocation, project, store, serving))
-    : undefined;
-  const engine = await createProjectEngine(invocation, project, store, {
-    ...serving,
-    ...(knowledge &&
-      project.config.sessions.context && {
-        hostServers: contextServers(project, () => knowledge, store.sessions, logger),
-      }),
-  });
-  const telemetry = await startTelemetry(project, { version: invocation.version });
-  if (telemetry) {
-    parts
-      .use(telemetry)
-      .watch({ events: store.events, agentOf: async (session) => (await engine.sessions.get(session)).agent });
-  }
-  const { openPrivateWire } = await loadServer();
-  const { maxJsonBytes, maxUploadBytes, longTimeoutMs } = await serverSettings(project, undefined);
-  const wire = parts.use(
-    openPrivateWire({
-      engine,
-      store,
-      logger,
-      version: invocation.version,
-      actor: localActor(),
-      ...(knowledge && { context: () => knowledge }),
-      health: createServerHealth(invocation, project, { demo: false }),
-      settings: { maxJsonBytes, maxUploadBytes, longTimeoutMs },
-    }),
-  );
-  parts.defer(() => engine.stop(STOP_MS));
-  await engine.start();
-  await knowledge?.jobRunner.resume();
-  if (knowledge) parts.use(await startMemoryCapture(project, knowledge, store, logger));
-  const owned = parts.move();
-  return { wire, engine: "own", [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { ...(await openStdioWire(invocation, project, logger, { stopMs: STOP_MS })), engine: "own" };
 }

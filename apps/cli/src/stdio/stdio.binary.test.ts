@@ -6,7 +6,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, describe, expect, test } from "vitest";
-import { isRunning } from "../testing/is-running.ts";
+import { isRunning } from "@tandem/tandem/testing";
 import { pipesOf } from "../testing/open-command.ts";
 import { TANDEM } from "../testing/run-tandem.ts";
 import { sessionMachine } from "../testing/session-machine.ts";

@@ -1,5 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
+import { afterAll } from "vitest";
+import { scratchMachine } from "./run-tandem.ts";
 
 /** Adds a small database and a page to a machine's project, for a config with the connection `shop`. */
 export async function makeShop(folder: { join: (...names: string[]) => string }): Promise<void> {
@@ -14,6 +16,17 @@ export async function makeShop(folder: { join: (...names: string[]) => string })
   await mkdir(folder.join("project", "context", "wiki"), { recursive: true });
   const page = "---\nsummary: When money goes back.\n---\n\n# Refunds\n\nWithin 30 days of delivery.\n";
   await writeFile(folder.join("project", "context", "wiki", "refunds.md"), page);
+}
+
+/** A scratch machine whose project has a scanned shop, for all tests of a file. */
+export async function scannedMachine() {
+  const machine = await scratchMachine(SHOP_CONFIG);
+  afterAll(() => machine[Symbol.asyncDispose]());
+  await makeShop(machine.folder);
+  await machine.trust();
+  const { code, stderr } = await machine.run(["context", "scan"]);
+  if (code !== 0) throw new Error(stderr);
+  return machine;
 }
 
 export const SHOP_CONFIG = "connections: { shop: { driver: sqlite, path: shop.sqlite } }\n";

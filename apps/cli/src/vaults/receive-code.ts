@@ -6,7 +6,7 @@ import { TandemError } from "@tandem/protocol";
 const PATH = "/callback";
 const DEADLINE_MS = 10 * 60_000;
 
-/** What an authorization server sends back with the browser. */
+/** The parameters with which an authorization server redirects the browser. */
 interface ReceivedCode {
   code: string;
   state: string;
@@ -23,7 +23,7 @@ export interface CodeReceiver extends AsyncDisposable {
 export async function openCodeReceiver(port: number): Promise<CodeReceiver> {
   let expected: string | undefined;
   const received = Promise.withResolvers<ReceivedCode>();
-  // Nobody may wait for it yet.
+  // Without this, a code that arrives before the first `await` would be an unhandled rejection.
   received.promise.catch(() => {});
   const server = createServer((request, response) => {
     // Any page can request any path here, also `//`, which is not a URL.

@@ -25,18 +25,14 @@ import { DRIVER_CHOICES } from "../../option-choices.ts";
 export function register(command: Command, { examples, json, runner }: Registration): void {
   const sub = subcommandsOf(command);
   examples(
-    sub("list", "List the connections of this project.")
-      .addOption(json())
-      .action((_options: object, self: Command) => runner(self, (invocation) => list(invocation))),
+    sub("list", "List the connections of this project.").addOption(json()).action(runner(list)),
     "tandem connections list",
   );
   examples(
     sub("test", "Open connections and count their tables.")
       .argument("[name]", "name of the connection (default: all)")
       .addOption(json())
-      .action((name: string | undefined, _options: object, self: Command) =>
-        runner(self, (invocation) => test(invocation, name)),
-      ),
+      .action(runner(test)),
     "tandem connections test shop",
   );
   examples(
@@ -55,9 +51,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       )
       .option("--no-test", "add it without a test")
       .addOption(json())
-      .action((name: string, place: string, options: AddOptions, self: Command) =>
-        runner(self, (invocation) => add(invocation, name, place, options)),
-      ),
+      .action(runner(add)),
     "tandem connections add shop data/shop.sqlite",
     "tandem connections add shop sqlite:../data/shop",
     "tandem connections add crm postgres://reader@db.example/crm --password env:CRM_PASSWORD",
@@ -67,9 +61,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     sub("remove", "Remove a connection from tandem.yaml. Its catalogue is kept.")
       .argument("<name>", "name of the connection")
       .addOption(json())
-      .action((name: string, _options: object, self: Command) =>
-        runner(self, (invocation) => remove(invocation, name)),
-      ),
+      .action(runner(remove)),
     "tandem connections remove shop",
   );
 }
@@ -200,10 +192,7 @@ export async function remove(invocation: Invocation, name: string): Promise<void
   await writeEdits(invocation, project, [{ path: `connections.${name}`, value: undefined }]);
   const catalogue = join(project.config.context.folder, "catalogue", name);
   const stays = existsSync(resolve(project.folder, catalogue));
-  if (invocation.json) {
-    await writeJson(invocation.stdout, { file: project.file, removed: name });
-    return;
-  }
+  if (invocation.json) return writeJson(invocation.stdout, { file: project.file, removed: name });
   const note = stays ? ` Its catalogue is kept in ${catalogue}${sep}.` : "";
   await write(invocation.stdout, `${project.displayPath}: ${name} removed.${note}\n`);
 }

@@ -1,18 +1,10 @@
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { scratchMachine } from "../../testing/run-tandem.ts";
-import { makeShop, SHOP_CONFIG } from "../../testing/scanned-shop.ts";
+import { scannedMachine } from "../../testing/scanned-shop.ts";
 
-let machine: Awaited<ReturnType<typeof scratchMachine>>;
-beforeAll(async () => {
-  machine = await scratchMachine(SHOP_CONFIG);
-  await makeShop(machine.folder);
-  await machine.trust();
-  const { code, stderr } = await machine.run(["context", "scan"]);
-  if (code !== 0) throw new Error(stderr);
-});
-afterAll(() => machine[Symbol.asyncDispose]());
+const machine = await scannedMachine();
 
 const json = async (...args: string[]) => {
   const { code, stdout, stderr } = await machine.run([...args, "--json"]);

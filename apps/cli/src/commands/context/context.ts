@@ -27,9 +27,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--connection <name>", "only tables of this connection")
       .option("--limit <number>", "maximum number of results", "10")
       .addOption(json())
-      .action((words: string[], options: SearchOptions, self: Command) =>
-        runner(self, (given) => search(given, words, options)),
-      ),
+      .action(runner(search)),
     "tandem context search refund policy",
     "tandem context search Zürich --kind value",
   );
@@ -37,7 +35,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     sub("show", "Print a page, a memory, a metric or a table.")
       .argument("<what>", "a key from `search`, or the name of a table")
       .addOption(json())
-      .action((what: string, _options: object, self: Command) => runner(self, (given) => show(given, what))),
+      .action(runner(show)),
     "tandem context show orders",
     "tandem context show page:refund-policy",
   );
@@ -47,9 +45,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--connection <name>", "only tables of this connection")
       .option("--limit <number>", "maximum number of tables", "50")
       .addOption(json())
-      .action((words: string[], options: TablesOptions, self: Command) =>
-        runner(self, (given) => tables(given, words, options)),
-      ),
+      .action(runner(tables)),
     "tandem context tables",
     "tandem context tables order --connection shop",
   );
@@ -58,9 +54,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .argument("<values...>", "values to look up, each quoted if it has spaces")
       .option("--connection <name>", "only tables of this connection")
       .addOption(json())
-      .action((given: string[], options: { connection?: string }, self: Command) =>
-        runner(self, (invocation) => values(invocation, given, options)),
-      ),
+      .action(runner(values)),
     "tandem context values delivered Zürich",
   );
   examples(
@@ -71,16 +65,14 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--limit <number>", "maximum number of tables", "100")
       .option("--mermaid", "print a Mermaid diagram")
       .addOption(json())
-      .action((table: string | undefined, options: GraphOptions, self: Command) =>
-        runner(self, (given) => graph(given, table, options)),
-      ),
+      .action(runner(graph)),
     "tandem context graph orders --depth 2",
     "tandem context graph --mermaid > joins.mmd",
   );
   examples(
     sub("status", "Show counts, databases, sources, open proposals and unreadable files.")
       .addOption(json())
-      .action((_options: object, self: Command) => runner(self, (given) => status(given))),
+      .action(runner(status)),
     "tandem context status",
   );
 }

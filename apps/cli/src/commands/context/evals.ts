@@ -29,25 +29,21 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--proposal <id>", "compare the context without this proposal and with it")
       .addOption(new Option("--max-cost <amount>", "the same as --max-usd").hideHelp())
       .addOption(json())
-      .action((files: string[], options: RunOptions, self: Command) =>
-        runner(self, (invocation) => runEvals(invocation, files, options)),
-      ),
+      .action(runner(runEvals)),
     "tandem evals run",
     "tandem evals run shop --arms bare,joins,metrics --trials 3",
     "tandem evals run --no-model",
     "tandem evals run --proposal prop_1 --max-usd 2",
   );
   examples(
-    sub("list", "List eval files and the newest runs.")
-      .addOption(json())
-      .action((_options: object, self: Command) => runner(self, list)),
+    sub("list", "List eval files and the newest runs.").addOption(json()).action(runner(list)),
     "tandem evals list",
   );
   examples(
     sub("show", "Show the report of a run.")
       .argument("[run]", "id of a run, or a file with its JSON; `last` is the newest", "last")
       .addOption(json())
-      .action((run: string, _options: object, self: Command) => runner(self, (invocation) => show(invocation, run))),
+      .action(runner(show)),
     "tandem evals show",
     "tandem evals show last --json | jq '.results[] | select(.trials[].passed | not)'",
   );
@@ -56,9 +52,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .argument("<before>", "id of a run, or a file with its JSON")
       .argument("[after]", "the same; `last` is the newest", "last")
       .addOption(json())
-      .action((before: string, after: string, _options: object, self: Command) =>
-        runner(self, (invocation) => compare(invocation, before, after)),
-      ),
+      .action(runner(compare)),
     "tandem evals compare job_1 last",
     "tandem evals compare before.json after.json",
   );

@@ -2,12 +2,12 @@ import type { IngestReport, Source } from "@tandem/context";
 import { TandemError } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
 import { resolve } from "node:path";
-import { jobModels, loadContext, openContext, openStore } from "@tandem/tandem/compose";
+import { jobModels, openContext, openStore } from "@tandem/tandem/compose";
 import type { Project } from "@tandem/tandem/config";
 import type { Invocation } from "../../invocation.ts";
-import { ingestSources, sourceAccess } from "@tandem/tandem/context";
+import { ingestSources, planIngest, sourceAccess } from "@tandem/tandem/context";
 import { EXIT_CODES, exitCodeOf } from "../../exit-code.ts";
-import { describeIngest, describeIngestPlan, ingestAsJson, type IngestOutcome } from "../../jobs/describe-ingest.ts";
+import { describeIngest, describeIngestPlan, ingestAsJson } from "../../jobs/describe-ingest.ts";
 import { type LimitOptions, limitParams, runLimitedJob, withLimitOptions } from "../../jobs/limit-options.ts";
 import { openProject } from "@tandem/tandem/project";
 import { Progress } from "../../progress.ts";
@@ -27,9 +27,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     )
     .option("--dry-run", "print what would be read and the estimated cost, without doing it")
     .addOption(json())
-    .action((names: string[], options: IngestOptions, self: Command) =>
-      runner(self, (invocation) => ingest(invocation, names, options)),
-    );
+    .action(runner(ingest));
   examples(
     command,
     "tandem context ingest",
@@ -72,7 +70,7 @@ export async function ingest(
     title: "ingest",
     given: files || text !== undefined ? { files, text } : undefined,
   });
-  const outcome: IngestOutcome = { ...watched, row, report: row.result as IngestReport | null, milliseconds };
+  const outcome = { ...watched, row, result: row.result as IngestReport | null, milliseconds };
   if (invocation.json) await writeJson(invocation.stdout, ingestAsJson(outcome));
   else await write(invocation.stdout, `${describeIngest(invocation, outcome).join("\n")}\n`);
   if (!invocation.json && project.config.llm.provider.backend === "none") {
@@ -97,15 +95,10 @@ async function givenText(invocation: Invocation, text: string | undefined): Prom
 /** Reads the sources without calling a model or storing anything. */
 async function plan(invocation: Invocation, project: Project, store: Store, sources: readonly Source[]): Promise<void> {
   const { config } = project;
-  const library = await loadContext();
   const { modelOf } = await jobModels(invocation, project);
   const { id: space } = await openContext(project, store);
   using progress = new Progress(invocation, "Reading …");
-  const planned = await library.planIngest(
-    { records: store.records, blobs: store.blobs, search: store.search, space },
-    sources,
-    { ingest: config.ingest, modelOf, signal: invocation.signal },
-  );
+  const planned = await planIngest(project, store, sources, { space, modelOf, signal: invocation.signal });
   progress[Symbol.dispose]();
   const hasModel = config.llm.provider.backend !== "none";
   if (invocation.json) await writeJson(invocation.stdout, planned);

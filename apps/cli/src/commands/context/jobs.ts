@@ -1,11 +1,10 @@
 import { TandemError } from "@tandem/protocol";
 import type { JobRow, JobState, Store } from "@tandem/storage";
-import { hasContext, holderName, loadContext, openContext, openStore } from "@tandem/tandem/compose";
+import { holderName, loadContext, openContext, openStore } from "@tandem/tandem/compose";
 import type { Invocation } from "../../invocation.ts";
 import { EXIT_CODES, exitCodeOf } from "../../exit-code.ts";
 import { RunView } from "../../jobs/run-view.ts";
 import { watchJob } from "../../jobs/watch-job.ts";
-import { openProject } from "@tandem/tandem/project";
 import { Progress } from "../../progress.ts";
 import { ago } from "../../human-units.ts";
 import { toCount } from "../../number-options.ts";
@@ -13,6 +12,7 @@ import { printable, styleFor, table, write, writeJson } from "../../terminal.ts"
 import { type Command, Option } from "commander";
 import { subcommandsOf, type Registration } from "../registration.ts";
 import { JOB_STATE_CHOICES } from "../../option-choices.ts";
+import { projectWithContext } from "../../with-knowledge.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
   const sub = subcommandsOf(command);
@@ -24,26 +24,17 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .addOption(new Option("--state <state>", "only jobs in this state").choices(JOB_STATE_CHOICES))
       .option("--limit <number>", "maximum number of jobs", "20")
       .addOption(json())
-      .action((options: JobListOptions, self: Command) => runner(self, (invocation) => list(invocation, options))),
+      .action(runner(list)),
     "tandem context jobs list",
     "tandem context jobs list --state running --json | jq -r '.jobs[].id'",
   );
+  examples(one("show", "Show a job and its result.").action(runner(show)), "tandem context jobs show last");
   examples(
-    one("show", "Show a job and its result.").action((id: string, _options: object, self: Command) =>
-      runner(self, (invocation) => show(invocation, id)),
-    ),
-    "tandem context jobs show last",
-  );
-  examples(
-    one("follow", "Follow a job until it ends, also if another process runs it.").action(
-      (id: string, _options: object, self: Command) => runner(self, (invocation) => follow(invocation, id)),
-    ),
+    one("follow", "Follow a job until it ends, also if another process runs it.").action(runner(follow)),
     "tandem context jobs follow last",
   );
   examples(
-    one("cancel", "Cancel a job. Its results so far are kept.").action((id: string, _options: object, self: Command) =>
-      runner(self, (invocation) => cancel(invocation, id)),
-    ),
+    one("cancel", "Cancel a job. Its results so far are kept.").action(runner(cancel)),
     "tandem context jobs cancel last",
   );
 }
@@ -120,14 +111,7 @@ interface Jobs {
 }
 
 async function withJobs<T>(invocation: Invocation, work: (jobs: Jobs) => Promise<T>): Promise<T> {
-  const project = await openProject(invocation);
-  if (!hasContext(project)) {
-    throw new TandemError(
-      "not_found",
-      `${project.displayPath} has no connections and no sources, so there are no jobs.`,
-      { fix: "Add a database: tandem connections add shop shop.sqlite" },
-    );
-  }
+  const project = await projectWithContext(invocation, "job");
   await using store = await openStore(invocation, project);
   const { id: space } = await openContext(project, store);
   // Ends jobs whose cancellation was requested while their process was dead.
@@ -159,10 +143,7 @@ async function find(jobs: Jobs, id: string): Promise<HeldJob> {
 }
 
 async function print(invocation: Invocation, job: HeldJob): Promise<void> {
-  if (invocation.json) {
-    await writeJson(invocation.stdout, withoutSpace(job));
-    return;
-  }
+  if (invocation.json) return writeJson(invocation.stdout, withoutSpace(job));
   const { dim } = styleFor(invocation.stdout);
   const rows = [
     [dim("job"), job.id],

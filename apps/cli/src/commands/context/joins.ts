@@ -22,9 +22,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--max-queries <n>", "send at most this many queries")
       .option("--max-seconds <n>", "stop comparing after this time (default: 120)")
       .addOption(json())
-      .action((where: string, options: Budgets, self: Command) =>
-        runner(self, (invocation) => joins(invocation, where, options)),
-      ),
+      .action(runner(joins)),
     "tandem context joins shop.sqlite",
     "tandem context joins warehouse.duckdb --max-seconds 600",
     "tandem context joins shop.sqlite --json | jq '.[] | select(.status == \"accepted\")'",

@@ -21,10 +21,7 @@ export async function servers(invocation: Invocation, id: string | undefined): P
     return;
   }
   const all = await client.mcpServers.list();
-  if (json) {
-    await writeJson(stdout, { servers: all });
-    return;
-  }
+  if (json) return writeJson(stdout, { servers: all });
   const { dim, good, warn } = styleFor(stdout);
   const rows = all.map(({ id, name, origin, tools, changes, accepted }) => [
     dim(id),

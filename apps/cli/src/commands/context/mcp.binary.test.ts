@@ -109,12 +109,18 @@ describe("tandem up", () => {
       error: { type: "invalid_request_error" },
     });
 
-    const client = new Client({ name: "judge", version: "1.0.0" });
     const requestInit = { headers: { authorization: `Bearer ${server.token}` } };
-    await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), { requestInit }));
-    const described = await client.callTool({ name: "table_describe", arguments: { table: "orders" } });
-    expect(described).toMatchObject({ structuredContent: { joins: [{ to: "main.customers" }] } });
-    await client.close();
+    // One client after another: each gets schemas of its own.
+    const lists: unknown[] = [];
+    for (const name of ["first", "second"]) {
+      const client = new Client({ name, version: "1.0.0" });
+      await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), { requestInit }));
+      lists.push((await client.listTools()).tools);
+      const described = await client.callTool({ name: "table_describe", arguments: { table: "orders" } });
+      expect(described).toMatchObject({ structuredContent: { joins: [{ to: "main.customers" }] } });
+      await client.close();
+    }
+    expect(lists[1]).toEqual(lists[0]);
 
     machine.rehearsal.use([
       reply([toolUse("mcp__context__context_search", { query: "refunds" })]),

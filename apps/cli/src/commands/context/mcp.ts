@@ -6,15 +6,17 @@ import type { Command } from "commander";
 import { subcommandsOf, type Registration } from "../registration.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
-  command.action((_options: object, self: Command) => runner(self, (invocation) => mcp(invocation)));
+  command.action(runner(mcp));
   examples(command, "tandem mcp", "claude mcp add tandem -- tandem mcp --project ~/shop");
   const sub = subcommandsOf(command);
   examples(
     sub("servers", "List the MCP servers that sessions have used, and their tools.")
       .argument("[server]", "one server, by id or name, with its tools in full")
       .addOption(json())
-      .action((id: string | undefined, _options: object, self: Command) =>
-        runner(self, async (invocation) => (await import("./mcp-servers.ts")).servers(invocation, id)),
+      .action(
+        runner(async (invocation, id: string | undefined) =>
+          (await import("./mcp-servers.ts")).servers(invocation, id),
+        ),
       ),
     "tandem mcp servers",
     "tandem mcp servers github",
@@ -24,8 +26,10 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .argument("<server>", "id or name of the server")
       .option("-y, --yes", "do not ask for confirmation")
       .addOption(json())
-      .action((id: string, options: { yes?: boolean }, self: Command) =>
-        runner(self, async (invocation) => (await import("./mcp-servers.ts")).accept(invocation, id, options)),
+      .action(
+        runner(async (invocation, id: string, options: { yes?: boolean }) =>
+          (await import("./mcp-servers.ts")).accept(invocation, id, options),
+        ),
       ),
     "tandem mcp accept github",
   );

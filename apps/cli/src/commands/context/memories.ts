@@ -20,36 +20,32 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--agent <name>", "only memories of this agent")
       .option("--all", "include expired memories")
       .addOption(json())
-      .action((options: MemoryListOptions, self: Command) => runner(self, (invocation) => list(invocation, options))),
+      .action(runner(list)),
     "tandem context memories list",
     "tandem context memories list --json | jq -r '.memories[].text'",
   );
   examples(
-    one("show", "Print a memory, its source and its contradictions.")
-      .addOption(json())
-      .action((id: string, _options: object, self: Command) => runner(self, (invocation) => show(invocation, id))),
+    one("show", "Print a memory, its source and its contradictions.").addOption(json()).action(runner(show)),
     "tandem context memories show mem_01K9Z",
   );
   examples(
     one("remove", "Remove a memory. `tandem context proposals undo` restores it.")
       .addOption(json())
-      .action((id: string, _options: object, self: Command) => runner(self, (invocation) => forget(invocation, id))),
+      .action(runner(forget)),
     "tandem context memories remove mem_01K9Z",
   );
   examples(
     one("set", "Set when a memory expires.")
       .option("--expires <time>", "12h, 90d, 6w, 1y or never", "never")
       .addOption(json())
-      .action((id: string, options: { expires: string }, self: Command) =>
-        runner(self, (invocation) => keep(invocation, id, options)),
-      ),
+      .action(runner(keep)),
     "tandem context memories set mem_01K9Z --expires 1y",
   );
   examples(
     sub("capture", "Extract memories from a session now.")
       .argument("<session>", "id of the memory")
       .addOption(json())
-      .action((id: string, _options: object, self: Command) => runner(self, (invocation) => capture(invocation, id))),
+      .action(runner(capture)),
     "tandem context memories capture sesn_01K9Z",
   );
 }

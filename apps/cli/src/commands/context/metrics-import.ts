@@ -27,9 +27,7 @@ export function registerImport(
       .option("--table <name=schema.table>", "which table the project means by a name (repeatable)", collect)
       .option("--dry-run", "only print what would be proposed")
       .addOption(json())
-      .action((path: string, options: ImportOptions, self: Command) =>
-        runner(self, (invocation) => importProject(invocation, path, options)),
-      ),
+      .action(runner(importProject)),
     "tandem metrics import ../analytics --dry-run",
     "tandem metrics import target/semantic_manifest.json --connection shop",
     "tandem metrics import shop.yaml --from ossie --table prod.orders=main.orders",
@@ -40,9 +38,7 @@ export function registerImport(
       .option("--connection <name>", "connection of the metrics (default: the only one)")
       .option("--out <file>", "file to write (default: standard output)")
       .addOption(json())
-      .action((options: ExportOptions, self: Command) =>
-        runner(self, (invocation) => exportMetrics(invocation, options)),
-      ),
+      .action(runner(exportMetrics)),
     "tandem metrics export --to ossie --out shop.ossie.yaml",
     "tandem metrics export --to metricflow --connection shop",
   );

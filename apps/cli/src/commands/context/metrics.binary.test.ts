@@ -1,7 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { scratchMachine } from "../../testing/run-tandem.ts";
-import { makeShop, SHOP_CONFIG } from "../../testing/scanned-shop.ts";
+import { describe, expect, test } from "vitest";
+import { scannedMachine } from "../../testing/scanned-shop.ts";
 
 const FILES = {
   "customer.yaml": `entity: customer
@@ -22,18 +21,10 @@ metrics:
 `,
 };
 
-let machine: Awaited<ReturnType<typeof scratchMachine>>;
+const machine = await scannedMachine();
 const metricsFile = (name: string) => machine.folder.join("project", "context", "metrics", "shop", name);
-beforeAll(async () => {
-  machine = await scratchMachine(SHOP_CONFIG);
-  await makeShop(machine.folder);
-  await machine.trust();
-  const { code, stderr } = await machine.run(["context", "scan"]);
-  if (code !== 0) throw new Error(stderr);
-  await mkdir(metricsFile(""), { recursive: true });
-  for (const [name, text] of Object.entries(FILES)) await writeFile(metricsFile(name), text);
-});
-afterAll(() => machine[Symbol.asyncDispose]());
+await mkdir(metricsFile(""), { recursive: true });
+for (const [name, text] of Object.entries(FILES)) await writeFile(metricsFile(name), text);
 
 describe("tandem metrics", () => {
   test("lists and shows definitions with their version", async () => {

@@ -21,9 +21,7 @@ export function register(command: Command, registration: Registration): void {
       .argument("[words...]", "only metrics with these words in their names or descriptions")
       .option(...connection)
       .addOption(json())
-      .action((words: string[], options: ConnectionOption, self: Command) =>
-        runner(self, (invocation) => list(invocation, words, options)),
-      ),
+      .action(runner(list)),
     "tandem metrics list",
     "tandem metrics list revenue --json",
   );
@@ -32,9 +30,7 @@ export function register(command: Command, registration: Registration): void {
       .argument("<metric>", "name of the metric")
       .option(...connection)
       .addOption(json())
-      .action((name: string, options: ConnectionOption, self: Command) =>
-        runner(self, (invocation) => show(invocation, name, options)),
-      ),
+      .action(runner(show)),
     "tandem metrics show revenue",
   );
   examples(
@@ -53,9 +49,7 @@ export function register(command: Command, registration: Registration): void {
       .option("--compile-only", "print the SQL without running it")
       .option(...connection)
       .addOption(json())
-      .action((names: string[], options: QueryOptions, self: Command) =>
-        runner(self, (invocation) => query(invocation, names, options)),
-      ),
+      .action(runner(query)),
     "tandem metrics query revenue orders --by customer.segment --where 'placed: this_year'",
     "tandem metrics query revenue --by placed.month --where 'placed: last 6 months' --fill",
     "tandem metrics query revenue --where 'status in paid, open' --compile-only",
@@ -64,7 +58,7 @@ export function register(command: Command, registration: Registration): void {
     sub("check", "Check all definitions against the catalogue and the database. Exits with 1 if one cannot be used.")
       .option(...connection)
       .addOption(json())
-      .action((options: ConnectionOption, self: Command) => runner(self, (invocation) => check(invocation, options))),
+      .action(runner(check)),
     "tandem metrics check",
   );
   registerImport(sub, registration);

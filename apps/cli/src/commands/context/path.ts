@@ -12,8 +12,10 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--via <table-or-column>", "a table, or a column as table.column, that the path must use")
       .option("--connection <name>", "only tables of this connection")
       .addOption(json())
-      .action((from: string, to: string, options: PathOptions, self: Command) =>
-        runner(self, (invocation) => joinPath(invocation, { from, to, ...options })),
+      .action(
+        runner((invocation, from: string, to: string, options: PathOptions) =>
+          joinPath(invocation, { from, to, ...options }),
+        ),
       ),
     "tandem context path payments order_lines",
     "tandem context path orders customers --via orders.billing_customer_id",

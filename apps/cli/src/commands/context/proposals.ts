@@ -31,7 +31,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--all", "include decided proposals")
       .option("--limit <number>", "maximum number of proposals", "20")
       .addOption(json())
-      .action((options: ProposalListOptions, self: Command) => runner(self, (invocation) => list(invocation, options))),
+      .action(runner(list)),
     "tandem context proposals list",
     "tandem context proposals list --json | jq -r '.proposals[].id'",
   );
@@ -43,9 +43,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--limit <number>", "maximum number of files (default: 50; with --json: all)")
       .option("--after <cursor>", "continue after this file, as printed at the end of a page")
       .addOption(json())
-      .action((id: string, options: ShowOptions, self: Command) =>
-        runner(self, (invocation) => show(invocation, id, options)),
-      ),
+      .action(runner(show)),
     "tandem context proposals show last",
     "tandem context proposals show last --kind join --path 'sales.*'",
   );
@@ -55,9 +53,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--dry-run", "only count the hunks that match")
       .option("-y, --yes", "do not ask for confirmation, also for held and quarantined hunks")
       .addOption(json())
-      .action((id: string, hunks: string[], options: DecideOptions, self: Command) =>
-        runner(self, (invocation) => accept(invocation, id, hunks, options)),
-      ),
+      .action(runner(accept)),
     "tandem context proposals accept last",
     "tandem context proposals accept last 1 3-5",
     "tandem context proposals accept last --kind join --min-confidence 0.9 --dry-run",
@@ -71,9 +67,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--dry-run", "only count the hunks that match")
       .option("-y, --yes", "do not ask for confirmation")
       .addOption(json())
-      .action((id: string, hunks: string[], options: DecideOptions & { reason?: string }, self: Command) =>
-        runner(self, (invocation) => reject(invocation, id, hunks, options)),
-      ),
+      .action(runner(reject)),
     'tandem context proposals reject last 2 --reason "That was last year"',
   );
   examples(
@@ -81,9 +75,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .argument("[path]", "file, if the proposal has more than one")
       .option("--file <file>", "read the new text from this file instead")
       .addOption(json())
-      .action((id: string, path: string | undefined, options: { file?: string }, self: Command) =>
-        runner(self, (invocation) => edit(invocation, id, path, options)),
-      ),
+      .action(runner(edit)),
     "tandem context proposals edit last wiki/refunds.md",
   );
   examples(
@@ -91,18 +83,14 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .argument("<question>", "number of the question")
       .argument("<answer...>", "answer")
       .addOption(json())
-      .action((id: string, question: string, words: string[], _options: object, self: Command) =>
-        runner(self, (invocation) => answer(invocation, id, question, words)),
-      ),
+      .action(runner(answer)),
     'tandem context proposals answer last 1 "The handbook is right"',
   );
   examples(
     one("undo", "Undo the accepted changes of a proposal. They are not proposed again.")
       .option("-y, --yes", "do not ask for confirmation")
       .addOption(json())
-      .action((id: string, options: { yes?: boolean }, self: Command) =>
-        runner(self, (invocation) => undo(invocation, id, options)),
-      ),
+      .action(runner(undo)),
     "tandem context proposals undo last",
   );
 }
@@ -118,10 +106,7 @@ export async function list(invocation: Invocation, { state, all = false, limit }
   const count = toCount("--limit", limit);
   const proposals = await withContext(invocation, ({ proposals }) => proposals.list({ states, limit: count }));
   const { stdout, json } = invocation;
-  if (json) {
-    await writeJson(stdout, { proposals });
-    return;
-  }
+  if (json) return writeJson(stdout, { proposals });
   const { dim, bold } = styleFor(stdout);
   const rows = proposals.map((item) => [
     item.id,

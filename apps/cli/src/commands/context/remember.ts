@@ -26,9 +26,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       )
       .option("--no-check", "do not check for contradictions with the model")
       .addOption(json())
-      .action((words: string[], options: RememberOptions, self: Command) =>
-        runner(self, (invocation) => remember(invocation, words, options)),
-      ),
+      .action(runner(remember)),
     'tandem context remember "Revenue excludes refunds"',
     'tandem context remember --expires 90d --tag pricing "The spring discount is 12 percent"',
     'tandem context remember --agent analyst "Prefer CTEs to subqueries"',

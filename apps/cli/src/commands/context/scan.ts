@@ -7,14 +7,9 @@ import { loadContext, openNamedConnection, openStore } from "@tandem/tandem/comp
 import { findConnection, type Project, requireTrust } from "@tandem/tandem/config";
 import type { Invocation } from "../../invocation.ts";
 import { EXIT_CODES, exitCodeOf } from "../../exit-code.ts";
-import {
-  describePlans,
-  describeScan,
-  type PricedPlan,
-  scanAsJson,
-  type ScanOutcome,
-} from "../../jobs/describe-scan.ts";
-import { priceScan } from "@tandem/tandem/context";
+import type { JobOutcome } from "../../jobs/describe-job.ts";
+import { describePlans, describeScan, scanAsJson } from "../../jobs/describe-scan.ts";
+import { planScan, type PricedPlan } from "@tandem/tandem/context";
 import { type LimitOptions, limitParams, runLimitedJob, withLimitOptions } from "../../jobs/limit-options.ts";
 import { openProject } from "@tandem/tandem/project";
 import { Progress } from "../../progress.ts";
@@ -29,9 +24,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     .option("--dry-run", "print what would be read and the estimated cost, without doing it")
     .option("--no-descriptions", "do not describe tables and columns with a model")
     .addOption(json())
-    .action((name: string | undefined, options: ScanOptions, self: Command) =>
-      runner(self, (invocation) => scan(invocation, name, options)),
-    );
+    .action(runner(scan));
   examples(
     command,
     "tandem context scan shop",
@@ -60,7 +53,7 @@ export async function scan(invocation: Invocation, name: string | undefined, opt
   }
   await using store = await openStore(invocation, project);
   invocation.allowToStop(STOP_MS);
-  const outcomes: ScanOutcome[] = [];
+  const outcomes: JobOutcome<ScanResult>[] = [];
   for (const each of names) {
     const outcome = await scanOne(invocation, project, store, each, options);
     outcomes.push(outcome);
@@ -105,7 +98,7 @@ async function scanOne(
   store: Store,
   name: string,
   limits: LimitOptions,
-): Promise<ScanOutcome> {
+): Promise<JobOutcome<ScanResult>> {
   const { row, watched, milliseconds } = await runLimitedJob(invocation, project, store, {
     kind: "scan",
     params: { connection: name, descriptions: project.config.scan.descriptions, ...limitParams(limits) },
@@ -115,7 +108,7 @@ async function scanOne(
   return { ...watched, row, result: row.result as ScanResult | null, milliseconds };
 }
 
-function exitCode({ row }: ScanOutcome): number {
+function exitCode({ row }: JobOutcome<ScanResult>): number {
   if (row.state === "done") return EXIT_CODES.ok.code;
   return row.state === "failed" && row.error ? exitCodeOf(row.error.code) : EXIT_CODES.failure.code;
 }
@@ -136,8 +129,7 @@ async function plan(invocation: Invocation, project: Project, names: readonly st
     for (const name of names) {
       await using connection = await openNamedConnection(invocation, project, name);
       const parts = { folder, connectionName: name, connection, config: config.scan };
-      const planned = await library.planScan({ ...parts, hasModel, signal: invocation.signal });
-      plans.push({ ...planned, usd: await priceScan(planned, config.llm) });
+      plans.push(await planScan(project, { ...parts, signal: invocation.signal }));
     }
   }
   if (invocation.json) await writeJson(invocation.stdout, { plans });

@@ -17,7 +17,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--force", "rewrite the history although the repository has a remote")
       .option("--yes", "do it (default: only print what would change)")
       .addOption(json())
-      .action((options: ScrubOptions, self: Command) => runner(self, (invocation) => scrub(invocation, options))),
+      .action(runner(scrub)),
     "tandem context scrub",
     "tandem context scrub --yes",
     "tandem context scrub --history --yes",

@@ -24,9 +24,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     .option("--max-rows <number>", "maximum number of rows", "100")
     .option("--estimate", "print the estimated rows and the query plan without running the query")
     .addOption(json())
-    .action((name: string, words: string[], options: SqlOptions, self: Command) =>
-      runner(self, (invocation) => sql(invocation, name, words, options)),
-    );
+    .action(runner(sql));
   examples(
     command,
     'tandem sql shop "select count(*) from orders"',
@@ -39,9 +37,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .argument("<file>", "file with one SQL statement")
       .option("--connection <name>", "name of the connection (default: the only one)")
       .addOption(json())
-      .action((file: string, options: { connection?: string }, self: Command) =>
-        runner(self, (invocation) => check(invocation, file, options)),
-      ),
+      .action(runner(check)),
     "tandem sql check report.sql",
     "tandem sql check report.sql --connection shop --json",
   );

@@ -14,9 +14,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     command
       .option("--refresh", "fetch the list again, even if it is less than a day old")
       .addOption(json())
-      .action((options: { refresh?: boolean }, self: Command) =>
-        runner(self, (invocation) => models(invocation, options)),
-      ),
+      .action(runner(models)),
     "tandem models",
     "tandem models --refresh",
     "tandem models --json | jq -r '.models[].id'",

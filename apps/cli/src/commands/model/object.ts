@@ -10,9 +10,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
   examples(
     callOptions(command, json)
       .requiredOption("--schema <file>", "a JSON Schema file with an object at its root")
-      .action((words: string[], options: ObjectOptions, self: Command) =>
-        runner(self, (invocation) => object(invocation, words, options)),
-      ),
+      .action(runner(object)),
     'tandem object --schema person.json "Ada Lovelace, born 1815"',
     "tandem object --schema invoice.json < invoice.txt",
   );

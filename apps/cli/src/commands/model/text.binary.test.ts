@@ -20,7 +20,7 @@ import { once } from "node:events";
 import { readdir } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, inject, test } from "vitest";
-import { isRunning } from "../../testing/is-running.ts";
+import { isRunning } from "@tandem/tandem/testing";
 import { outcomeOf } from "../../testing/open-command.ts";
 import { scratchMachine, TANDEM } from "../../testing/run-tandem.ts";
 

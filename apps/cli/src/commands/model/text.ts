@@ -7,9 +7,7 @@ import { callOptions } from "./call-options.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
   examples(
-    callOptions(command, json).action((words: string[], options: TextOptions, self: Command) =>
-      runner(self, (invocation) => text(invocation, words, options)),
-    ),
+    callOptions(command, json).action(runner(text)),
     'tandem text "Name three rivers"',
     'git diff | tandem text "Review this diff" --model opus',
     "tandem text --json < prompt.txt | jq -r .text",
@@ -22,10 +20,7 @@ export async function text(invocation: Invocation, words: readonly string[], opt
   const { answer, report } = await callModel(invocation, words, options, (runtime, request) =>
     runtime.generateText(request),
   );
-  if (invocation.json) {
-    await writeJson(invocation.stdout, { text: answer, report });
-    return;
-  }
+  if (invocation.json) return writeJson(invocation.stdout, { text: answer, report });
   const shown = invocation.stdout.isTTY ? printable(answer) : answer;
   await write(invocation.stdout, shown.endsWith("\n") ? shown : `${shown}\n`);
   await showReport(invocation, report);

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdir, readdir } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { describe, expect, test } from "vitest";
-import { isRunning } from "../../testing/is-running.ts";
+import { isRunning } from "@tandem/tandem/testing";
 import { TANDEM } from "../../testing/run-tandem.ts";
 import { sessionMachine } from "../../testing/session-machine.ts";
 

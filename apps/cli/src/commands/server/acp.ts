@@ -16,7 +16,7 @@ export function register(command: Command, { examples, runner }: Registration): 
     .option("-a, --agent <name>", "agent of new sessions, by name or id (default: the agent of `tandem run`)")
     .option("--v2", "ignored: the draft of version 2 is no longer supported")
     .option("--setup", "run the setup in the terminal instead (used by editors for login)")
-    .action((options: AcpOptions, self: Command) => runner(self, (invocation) => acp(invocation, options)));
+    .action(runner(acp));
   examples(command, "tandem acp", "tandem acp --agent reviewer", "tandem --project ~/src/shop acp");
 }
 

@@ -13,32 +13,26 @@ export function register(command: Command, { examples, json, runner }: Registrat
     sub("status", "Show workers, queues, held sessions, exhausted quotas and turns per minute.")
       .option("--watch", "refresh every two seconds until Ctrl-C")
       .addOption(json())
-      .action((options: { watch?: boolean }, self: Command) =>
-        runner(self, (invocation) => status(invocation, options)),
-      ),
+      .action(runner(status)),
     "tandem fleet status --watch",
     "tandem fleet status --json | jq '.queue[] | select(.served | not)'",
   );
   examples(
-    sub("dead", "List runs that failed after their last attempt.")
-      .addOption(json())
-      .action((_options: object, self: Command) => runner(self, (invocation) => dead(invocation))),
+    sub("dead", "List runs that failed after their last attempt.").addOption(json()).action(runner(dead)),
     "tandem fleet dead",
   );
   examples(
     sub("requeue", "Queue a failed run again, with all attempts.")
       .argument("<key>", "id of its session or job, from `tandem fleet dead`")
       .addOption(json())
-      .action((key: string, _options: object, self: Command) => runner(self, (invocation) => requeue(invocation, key))),
+      .action(runner(requeue)),
     "tandem fleet requeue sesn_01JAB",
   );
   examples(
     sub("drain", "Drain a worker: it accepts no new work and hands over its sessions.")
       .argument("<worker>", "worker id or its beginning, from `tandem fleet status`")
       .addOption(json())
-      .action((worker: string, _options: object, self: Command) =>
-        runner(self, (invocation) => drain(invocation, worker)),
-      ),
+      .action(runner(drain)),
     "tandem fleet drain wrk_01JAB",
   );
 }

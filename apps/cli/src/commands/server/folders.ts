@@ -11,14 +11,14 @@ export function register(command: Command, { examples, json, runner }: Registrat
   examples(
     subcommand("list", "List the folders that the server's sessions may work in.")
       .addOption(json())
-      .action((_options: object, self: Command) => runner(self, list)),
+      .action(runner(list)),
     "tandem folders list",
   );
   examples(
     subcommand("add", "Let the server's sessions work in a folder and below; takes effect at once.")
       .argument("[folder]", "the folder (default: this one)")
-      .action((folder: string | undefined, _options: object, self: Command) =>
-        runner(self, (invocation) => add(invocation, resolve(invocation.cwd, folder ?? "."))),
+      .action(
+        runner((invocation, folder: string | undefined) => add(invocation, resolve(invocation.cwd, folder ?? "."))),
       ),
     "tandem folders add",
     "tandem folders add ~/my-project",
@@ -26,8 +26,8 @@ export function register(command: Command, { examples, json, runner }: Registrat
   examples(
     subcommand("remove", "Remove an added folder. New sessions cannot use it.")
       .argument("[folder]", "the folder (default: this one)")
-      .action((folder: string | undefined, _options: object, self: Command) =>
-        runner(self, (invocation) => remove(invocation, resolve(invocation.cwd, folder ?? "."))),
+      .action(
+        runner((invocation, folder: string | undefined) => remove(invocation, resolve(invocation.cwd, folder ?? "."))),
       ),
     "tandem folders remove ~/old-project",
   );

@@ -19,7 +19,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     .addOption(new Option("--level <level>", "lowest level").choices(LEVEL_CHOICES).default("info"))
     .option("-n, --tail <number>", "number of lines from the end", "100")
     .addOption(json())
-    .action((options: LogsOptions, self: Command) => runner(self, (invocation) => logs(invocation, options)));
+    .action(runner(logs));
   examples(command, "tandem logs --follow", "tandem logs --level warn --json");
 }
 

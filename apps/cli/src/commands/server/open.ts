@@ -8,8 +8,10 @@ export function register(command: Command, { examples, json, runner }: Registrat
     .option("--as <name>", "user name of the link, recorded with decisions (default: page)")
     .option("--tenant <id>", "sign in as a user of this tenant (see `tandem tenants`)")
     .addOption(json())
-    .action((options: { browser: boolean; as?: string; tenant?: string }, self: Command) =>
-      runner(self, (invocation) => openPage(invocation, options)),
+    .action(
+      runner((invocation, options: { browser: boolean; as?: string; tenant?: string }) =>
+        openPage(invocation, options),
+      ),
     );
   examples(command, "tandem open", "tandem open --no-browser --as Ana", "tandem open --no-browser --tenant acme");
 }

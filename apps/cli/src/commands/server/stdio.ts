@@ -9,9 +9,7 @@ import type { Command } from "commander";
 import type { Registration } from "../registration.ts";
 
 export function register(command: Command, { examples, runner }: Registration): void {
-  command
-    .option("--schema", "print the JSON Schema of every line and exit")
-    .action((options: StdioOptions, self: Command) => runner(self, (invocation) => stdio(invocation, options)));
+  command.option("--schema", "print the JSON Schema of every line and exit").action(runner(stdio));
   examples(command, "tandem stdio --schema > stdio.schema.json", "tandem --project ~/src/shop stdio");
 }
 

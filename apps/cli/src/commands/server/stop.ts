@@ -22,9 +22,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--undo", "end a `tandem stop --all`")
       .option("--reason <text>", "reason, for the logs of the sessions")
       .addOption(json())
-      .action((session: string | undefined, options: StopOptions, self: Command) =>
-        runner(self, (invocation) => stop(invocation, session, options)),
-      ),
+      .action(runner(stop)),
     "tandem stop",
     "tandem stop last",
     'tandem stop --all --reason "An agent is in a loop"',

@@ -34,9 +34,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .addOption(json());
 
   examples(
-    sub("list", "List tenants.")
-      .addOption(json())
-      .action((_options: object, self: Command) => runner(self, (invocation) => list(invocation))),
+    sub("list", "List tenants.").addOption(json()).action(runner(list)),
     "tandem tenants list",
     "tandem tenants list --json | jq -r '.tenants[].id'",
   );
@@ -45,9 +43,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       sub("add", "Add a tenant with its own folders, variables and database.")
         .argument("<id>", "tenant id: lower-case letters, digits and hyphens")
         .option("--folder <dir>", "working folder of its sessions (default: a new folder in its home)"),
-    ).action((id: string, flags: TenantFlags & { folder?: string }, self: Command) =>
-      runner(self, (invocation) => create(invocation, id, flags)),
-    ),
+    ).action(runner(create)),
     'tandem tenants add acme --name "Acme Ltd" --auth api_key --secret env:ACME_KEY',
     "tandem tenants add lab --folder /srv/lab --turns 4 --usd-per-day 20",
   );
@@ -55,15 +51,13 @@ export function register(command: Command, { examples, json, runner }: Registrat
     sub("show", "Show a tenant, its limits and its current use.")
       .argument("<id>", "tenant id")
       .addOption(json())
-      .action((id: string, _options: object, self: Command) => runner(self, (invocation) => show(invocation, id))),
+      .action(runner(show)),
     "tandem tenants show acme",
   );
   examples(
     settings(sub("set", "Change settings of a tenant.").argument("<id>", "tenant id"))
       .option("--no-credential", "use the credential of the tenant's tandem.yaml")
-      .action((id: string, flags: TenantFlags, self: Command) =>
-        runner(self, (invocation) => set(invocation, id, flags)),
-      ),
+      .action(runner(set)),
     "tandem tenants set acme --turns 8 --usd-per-day none",
     "tandem tenants set acme --auth api_key --secret 'command:op read op://acme/anthropic/key'",
   );
@@ -72,9 +66,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .argument("<id>", "tenant id")
       .option("--undo", "activate it again")
       .addOption(json())
-      .action((id: string, options: { undo?: boolean }, self: Command) =>
-        runner(self, (invocation) => archive(invocation, id, options)),
-      ),
+      .action(runner(archive)),
     "tandem tenants archive acme",
     "tandem tenants archive acme --undo",
   );
@@ -83,9 +75,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .argument("<id>", "tenant id")
       .option("-y, --yes", "do not ask for confirmation")
       .addOption(json())
-      .action((id: string, options: { yes?: boolean }, self: Command) =>
-        runner(self, (invocation) => remove(invocation, id, options)),
-      ),
+      .action(runner(remove)),
     "tandem tenants remove acme",
   );
 }

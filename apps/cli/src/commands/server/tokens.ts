@@ -24,24 +24,20 @@ export function register(command: Command, { examples, json, runner }: Registrat
       )
       .option("--tenant <id>", "tenant of the token (default: the operator)")
       .addOption(json())
-      .action((name: string, options: { scope?: ("read" | "run" | "admin")[]; tenant?: string }, self: Command) =>
-        runner(self, (invocation) => create(invocation, name, options)),
-      ),
+      .action(runner(create)),
     "tandem tokens add my-app",
     "tandem tokens add dashboard --scope read",
     "tandem tokens add ada --tenant acme --scope admin",
   );
   examples(
-    sub("list", "List tokens, without their secrets.")
-      .addOption(json())
-      .action((_options: object, self: Command) => runner(self, (invocation) => list(invocation))),
+    sub("list", "List tokens, without their secrets.").addOption(json()).action(runner(list)),
     "tandem tokens list",
   );
   examples(
     sub("remove", "Revoke a token.")
       .argument("<token>", "id or name of the token")
       .addOption(json())
-      .action((id: string, _options: object, self: Command) => runner(self, (invocation) => revoke(invocation, id))),
+      .action(runner(revoke)),
     "tandem tokens remove my-app",
   );
 }

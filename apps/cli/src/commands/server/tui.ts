@@ -13,7 +13,7 @@ export function register(command: Command, { examples, runner }: Registration): 
   command
     .option("-c, --continue", "continue the last session")
     .option("-s, --session <id>", "open this session")
-    .action((options: TuiOptions, self: Command) => runner(self, (invocation) => tui(invocation, options)));
+    .action(runner(tui));
   examples(command, "tandem tui", "tandem tui --continue");
 }
 

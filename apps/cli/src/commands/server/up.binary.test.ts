@@ -8,7 +8,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
-import { isRunning } from "../../testing/is-running.ts";
+import { isRunning } from "@tandem/tandem/testing";
 import { scratchMachine } from "../../testing/run-tandem.ts";
 import { sessionMachine, startUp } from "../../testing/session-machine.ts";
 

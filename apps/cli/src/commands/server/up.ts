@@ -11,7 +11,7 @@ import type { Invocation } from "../../invocation.ts";
 import { toPort } from "../../number-options.ts";
 import { Progress } from "../../progress.ts";
 import { readSandboxOverview, sandboxNotice } from "@tandem/tandem/health";
-import { announce } from "../../server/announce.ts";
+import { announceServer } from "../../server/announce-server.ts";
 import { hasBrowser, openInBrowser } from "../../server/open-browser.ts";
 import { shrinkHeapWhenIdle } from "@tandem/storage/shrink-heap";
 import { useRunningServer } from "../../server/use-running-server.ts";
@@ -47,7 +47,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     .option("--tenant <id...>", "accept only sessions of these tenants (default: fleet.tenants or all)")
     .option("--advertise <url>", "address of this process for the fleet (default: fleet.advertise or loopback)")
     .addOption(json())
-    .action((options: UpOptions, self: Command) => runner(self, (invocation) => up(invocation, options)));
+    .action(runner(up));
   examples(
     command,
     "tandem up",
@@ -100,7 +100,7 @@ export async function up(invocation: Invocation, options: UpOptions): Promise<nu
   const added = demo ? [] : await readAddedFolders(env);
   const news = demo ? undefined : await sandboxNotice(env, project.settings, await readSandboxOverview(host, project));
   const facts = { info, link, hasPage, isOpened, added, member, engine, warning, news, logFile, stopWithinMs };
-  await using _ = await announce(invocation, facts);
+  await using _ = await announceServer(invocation, facts);
   using __ = shrinkHeapWhenIdle();
   if (!stopRequested.aborted) await once(stopRequested, "abort");
   return 0;

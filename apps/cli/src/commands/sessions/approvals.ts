@@ -28,16 +28,14 @@ export function register(command: Command, { examples, json, runner }: Registrat
   examples(
     listed(sub("list", "List pending approvals and questions of all sessions, newest first."))
       .addOption(json())
-      .action((options: { session?: string; limit: string }, self: Command) =>
-        runner(self, (invocation) => list(invocation, options)),
-      ),
+      .action(runner(list)),
     "tandem approvals list",
     "tandem approvals list --json | jq -r '.approvals[].id'",
   );
   examples(
     one("show", "Print the full command, diff, plan or questions of an approval.")
       .addOption(json())
-      .action((id: string, _options: object, self: Command) => runner(self, (invocation) => show(invocation, id))),
+      .action(runner(show)),
     "tandem approvals show last",
   );
   examples(
@@ -50,9 +48,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .addOption(modeOption("--mode <mode>", "for a plan: the session's permission mode from now on", AFTER_PLAN))
       .option("-y, --yes", "save the rule without confirmation")
       .addOption(json())
-      .action((id: string, options: AllowOptions, self: Command) =>
-        runner(self, (invocation) => allow(invocation, id, options)),
-      ),
+      .action(runner(allow)),
     "tandem approvals allow last",
     "tandem approvals allow last --always --for project",
     "tandem approvals allow last --mode accept-edits",
@@ -61,27 +57,19 @@ export function register(command: Command, { examples, json, runner }: Registrat
     one("deny", "Deny a tool call or a plan.")
       .option("-m, --message <text>", "reason that the agent sees")
       .addOption(json())
-      .action((id: string, options: { message?: string }, self: Command) =>
-        runner(self, (invocation) => deny(invocation, id, options)),
-      ),
+      .action(runner(deny)),
     'tandem approvals deny last --message "Not on the main branch"',
   );
   examples(
     one("answer", "Answer a question.")
       .argument("<answers...>", "NAME=ANSWER for each question, or only the answer to a single question")
       .addOption(json())
-      .action((id: string, words: string[], _options: object, self: Command) =>
-        runner(self, (invocation) => answer(invocation, id, words)),
-      ),
+      .action(runner(answer)),
     'tandem approvals answer last "The blue one"',
     "tandem approvals answer last Colour=Blue Name=Ada",
   );
   examples(
-    listed(sub("history", "List answered approvals, newest first."))
-      .addOption(json())
-      .action((options: { session?: string; limit: string }, self: Command) =>
-        runner(self, (invocation) => history(invocation, options)),
-      ),
+    listed(sub("history", "List answered approvals, newest first.")).addOption(json()).action(runner(history)),
     "tandem approvals history",
   );
 }
@@ -192,11 +180,11 @@ async function send(
 ): Promise<void> {
   const end = new AbortController();
   const { session_id: session } = approval;
-  const happenings = client.url === undefined ? await client.follow(session, end.signal) : undefined;
+  const updates = client.url === undefined ? await client.follow(session, end.signal) : undefined;
   const before = await client.holder(session);
   const answered = await client.approvals.answer(approval.id, given, userName());
   await print1(invocation, answered);
-  if (!happenings) return;
+  if (!updates) return;
   const { stderr } = invocation;
   const say = (words: string): void => void stderr.write(`${styleFor(stderr).dim(printable(words))}\n`);
   // The holder may have finished. If it died, this process takes over the session.
@@ -211,9 +199,9 @@ async function send(
   say("No server is running, so the agent continues here.");
   const stop = (): void => end.abort();
   invocation.signal.addEventListener("abort", stop, { once: true });
-  for await (const happening of happenings) {
-    if (happening.type !== "event") continue;
-    const { event } = happening;
+  for await (const update of updates) {
+    if (update.type !== "event") continue;
+    const { event } = update;
     if (event.type === "agent.message") for (const { text } of event.content) stderr.write(`${printable(text)}\n`);
     if (event.type !== "session.status_idle") continue;
     const more = event.stop_reason.type === "requires_action" ? event.stop_reason.event_ids : [];
@@ -235,10 +223,7 @@ async function print(
 ): Promise<void> {
   const { data } = await withClient(invocation, false, (client) => client.approvals.list({ status, ...query }));
   const { stdout, json } = invocation;
-  if (json) {
-    await writeJson(stdout, { approvals: data });
-    return;
-  }
+  if (json) return writeJson(stdout, { approvals: data });
   const { dim, bold, good, bad } = styleFor(stdout);
   const rows = data.map((item) => [
     item.id,

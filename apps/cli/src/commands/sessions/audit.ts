@@ -40,7 +40,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--since <time>", "only entries since this time, such as 2026-01-31")
       .option("--until <time>", "only entries before this time")
       .addOption(json())
-      .action((options: AuditListOptions, self: Command) => runner(self, (invocation) => list(invocation, options))),
+      .action(runner(list)),
     "tandem audit list",
     "tandem audit list --verdict inflated,wrong_grain",
     "tandem audit list --kind call.requested,call.resolved --since 2026-01-31",
@@ -49,9 +49,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     sub("export", "Export the audit log as JSON lines, with the head at the end.")
       .option("-o, --output <file>", "new private file (default: standard output)")
       .addOption(json())
-      .action((options: { output?: string }, self: Command) =>
-        runner(self, (invocation) => exportAudit(invocation, options)),
-      ),
+      .action(runner(exportAudit)),
     "tandem audit export -o audit.jsonl",
   );
   examples(
@@ -64,9 +62,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
         ).argParser((text: string, previous: string[] | undefined) => [...(previous ?? []), text]),
       )
       .addOption(json())
-      .action((file: string | undefined, options: VerifyOptions, self: Command) =>
-        runner(self, (invocation) => verify(invocation, file, options)),
-      ),
+      .action(runner(verify)),
     "tandem audit verify",
     "tandem audit verify audit.jsonl",
     "tandem audit verify --against audit.jsonl",

@@ -36,9 +36,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
         "only this session, by id; `last` is the newest (default: the day, the project and its agents)",
       )
       .addOption(json())
-      .action((session: string | undefined, _options: object, self: Command) =>
-        runner(self, (invocation) => show(invocation, session)),
-      ),
+      .action(runner(show)),
     "tandem budgets list",
     "tandem budgets list last",
     "tandem budgets list --json | jq '.budgets[] | select(.unit == \"usd\")'",
@@ -50,9 +48,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
         .argument("[of]", "agent id or name, or a day (default: each agent, this project, every day)"),
     )
       .addOption(new Option("--none", "remove the limit, also that of the config"))
-      .action((scope: "day" | "project" | "agent", of: string | undefined, flags: LimitFlags, self: Command) =>
-        runner(self, (invocation) => set(invocation, scope, of, flags)),
-      ),
+      .action(runner(set)),
     "tandem budgets set day --usd 20",
     "tandem budgets set agent reviewer --usd 5 --requests 500",
     "tandem budgets set day --none",
@@ -63,9 +59,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
         "[session]",
         SESSION_ARGUMENT,
       ),
-    ).action((session: string | undefined, flags: LimitFlags, self: Command) =>
-      runner(self, (invocation) => raise(invocation, session, flags)),
-    ),
+    ).action(runner(raise)),
     "tandem budgets raise --usd 5",
   );
 }
@@ -131,10 +125,7 @@ const nothingGiven = (example: string): TandemError =>
 async function print(invocation: Invocation, client: SessionsClient, gauges: readonly BudgetGauge[]): Promise<void> {
   const { stdout, json } = invocation;
   const halt = await client.killSwitch.state();
-  if (json) {
-    await writeJson(stdout, { budgets: gauges, stopped: halt ?? null });
-    return;
-  }
+  if (json) return writeJson(stdout, { budgets: gauges, stopped: halt ?? null });
   const style = styleFor(stdout);
   const { dim, warn } = style;
   const lines: string[] = [];

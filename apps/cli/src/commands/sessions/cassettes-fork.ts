@@ -54,9 +54,7 @@ export function registerFork(command: Command, { examples, json, runner }: Regis
       )
       .option("--real-tools", "run real Claude Code and real tools in a scratch folder")
       .addOption(json())
-      .action((file: string, options: ForkOptions, self: Command) =>
-        runner(self, (invocation) => fork(invocation, file, options)),
-      ),
+      .action(runner(fork)),
     'tandem cassettes fork login.jsonl --step 3 --result "2 failed" -o failing.jsonl',
     'tandem cassettes fork login.jsonl --step 1 --prompt "Only read." --script answers.yaml -o reading.jsonl',
     'tandem cassettes fork login.jsonl --step 4 --rule "deny Bash(npm publish)" -o denied.jsonl',
@@ -68,8 +66,8 @@ export function registerFork(command: Command, { examples, json, runner }: Regis
       .argument("<b>", "cassette")
       .addOption(new Option("--open", "show the result on the page of the running server").conflicts("json"))
       .addOption(json())
-      .action((a: string, b: string, options: { open?: boolean }, self: Command) =>
-        runner(self, (invocation) => compare(invocation, [a, b], options)),
+      .action(
+        runner((invocation, a: string, b: string, options: { open?: boolean }) => compare(invocation, [a, b], options)),
       ),
     "tandem cassettes compare login.jsonl failing.jsonl",
     "tandem cassettes compare login.jsonl failing.jsonl --open",

@@ -30,9 +30,7 @@ export function registerTest(command: Command, { examples, json, runner }: Regis
       .option("--update", "replace cassettes whose replay differs by the new run")
       .option("-y, --yes", "update without asking")
       .addOption(json())
-      .action((paths: string[], options: TestOptions, self: Command) =>
-        runner(self, (invocation) => testCassettes(invocation, paths, options)),
-      ),
+      .action(runner(testCassettes)),
     "tandem cassettes test cassettes/",
     "tandem cassettes test cassettes/ --junit report.xml",
     "tandem cassettes test cassettes/login.case.yaml --update",

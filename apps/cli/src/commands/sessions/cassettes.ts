@@ -22,9 +22,7 @@ export function register(command: Command, registration: Registration): void {
       .argument("[session]", "session id, or its beginning (default: the last session of this folder)")
       .option("-o, --output <file>", "new private file (default: standard output)")
       .addOption(json())
-      .action((id: string | undefined, options: { output?: string }, self: Command) =>
-        runner(self, (invocation) => exportCassette(invocation, id, options)),
-      ),
+      .action(runner(exportCassette)),
     "tandem cassettes export sesn_01ABC -o login.cassette.jsonl",
   );
   examples(
@@ -33,9 +31,7 @@ export function register(command: Command, registration: Registration): void {
       .option("--real-tools", "run real Claude Code and real tools in a scratch folder; only the model is recorded")
       .addOption(new Option("--open", "show the result on the page of the running server").conflicts("json"))
       .addOption(json())
-      .action((file: string, options: ReplayOptions, self: Command) =>
-        runner(self, (invocation) => replay(invocation, file, options)),
-      ),
+      .action(runner(replay)),
     "tandem cassettes replay login.cassette.jsonl",
     "tandem cassettes replay login.cassette.jsonl --real-tools",
     "tandem cassettes replay login.cassette.jsonl --open",

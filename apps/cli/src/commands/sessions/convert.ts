@@ -20,9 +20,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--import", "also save it as a session")
       .option("--cwd <dir>", "with --import: working folder of the session (default: its own, or this folder)")
       .addOption(json())
-      .action((file: string | undefined, options: ConvertOptions, self: Command) =>
-        runner(self, (invocation) => convert(invocation, file, options)),
-      ),
+      .action(runner(convert)),
     'claude --print --output-format stream-json --verbose "Fix the test" | tandem convert',
     "tandem convert answer.jsonl | jq -c 'select(.type == \"agent.tool_use\")'",
     "tandem convert --import answer.jsonl > events.jsonl",

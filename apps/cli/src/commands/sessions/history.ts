@@ -21,9 +21,7 @@ export function registerDiff(command: Command, { examples, json, runner }: Regis
       .option("--from <checkpoint>", "start at this checkpoint")
       .option("--to <checkpoint>", "end at this checkpoint; `now` is the current state")
       .option("--stat", "only file names and line counts")
-      .action((id: string | undefined, options: DiffOptions, self: Command) =>
-        runner(self, (invocation) => diff(invocation, id, options)),
-      ),
+      .action(runner(diff)),
     "tandem diff",
     "tandem diff --turns",
     "tandem diff last --turn 2 --stat",
@@ -40,9 +38,7 @@ export function registerRewind(command: Command, { examples, json, runner }: Reg
       .option("--dry-run", "only show what would change")
       .option("--force", "also overwrite changes made outside the session")
       .option("--undo", "undo the last rewind")
-      .action((id: string | undefined, options: RewindOptions, self: Command) =>
-        runner(self, (invocation) => rewind(invocation, id, options)),
-      ),
+      .action(runner(rewind)),
     "tandem rewind --dry-run",
     "tandem rewind --to 3 --files",
     "tandem rewind --undo",
@@ -55,9 +51,7 @@ export function registerFork(command: Command, { examples, json, runner }: Regis
       .option("--at <turn>", "fork before the turn with this number (default: at the end)")
       .option("--worktree", "use a new git worktree with the files of that point")
       .option("--title <text>", "title (default: the same)")
-      .action((id: string | undefined, options: ForkOptions, self: Command) =>
-        runner(self, (invocation) => fork(invocation, id, options)),
-      ),
+      .action(runner(fork)),
     "tandem fork",
     "tandem fork last --at 2 --worktree",
   );

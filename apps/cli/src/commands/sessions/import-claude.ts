@@ -172,10 +172,7 @@ async function report(
   done: readonly Done[],
   failed: readonly { claude_session_id: string; error: RequestError }[],
 ): Promise<void> {
-  if (json) {
-    await writeJson(stdout, { imported: done, failed });
-    return;
-  }
+  if (json) return writeJson(stdout, { imported: done, failed });
   const { dim, bold, good, warn } = styleFor(stdout);
   const rows = [
     ...done.map(({ session, outcome, events, unreadable, title }) => [

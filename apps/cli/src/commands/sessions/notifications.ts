@@ -10,15 +10,11 @@ import { subcommandsOf, type Registration } from "../registration.ts";
 export function register(command: Command, { examples, json, runner }: Registration): void {
   const sub = subcommandsOf(command);
   examples(
-    sub("list", "List the webhooks and the desktop, with their last delivery.")
-      .addOption(json())
-      .action((_options: object, self: Command) => runner(self, (invocation) => list(invocation))),
+    sub("list", "List the webhooks and the desktop, with their last delivery.").addOption(json()).action(runner(list)),
     "tandem notifications list",
   );
   examples(
-    sub("test", "Send a test notification to every webhook and to the desktop.")
-      .addOption(json())
-      .action((_options: object, self: Command) => runner(self, (invocation) => test(invocation))),
+    sub("test", "Send a test notification to every webhook and to the desktop.").addOption(json()).action(runner(test)),
     "tandem notifications test",
   );
 }

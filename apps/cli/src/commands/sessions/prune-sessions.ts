@@ -7,7 +7,7 @@ import { confirm } from "../../input/confirm.ts";
 import type { Project } from "@tandem/tandem/config";
 import type { Invocation } from "../../invocation.ts";
 import { openProjectOrDefaults } from "@tandem/tandem/project";
-import { createProjectEngine, listAll, commandStore } from "@tandem/tandem/engine";
+import { listAll, openEngine } from "@tandem/tandem/engine";
 import { openClient } from "../../sessions/open-client.ts";
 import { writeExport } from "../../sessions/write-export.ts";
 import { toCount } from "../../number-options.ts";
@@ -83,16 +83,20 @@ export async function pruneSessions(invocation: Invocation, options: PruneOption
 /** Opens a tenant's sessions directly: a server gives them only to the tenant. */
 async function openTenantSessions(operator: { host: Invocation; project: Project }, tenant: TenantRow, store: Store) {
   const { host, project } = await openTenantProject(operator, tenant);
-  const log = { warn: () => undefined };
-  const engine = await createProjectEngine(host, project, commandStore(store), {
+  await using parts = new AsyncDisposableStack();
+  const { engine } = await openEngine(parts, host, project, {
+    store,
     command: COMMAND,
     runs: false,
     ownOnly: true,
-    log,
+    context: "never",
+    log: { warn: () => undefined },
   });
+  parts.defer(() => engine.stop(0));
+  const owned = parts.move();
   return {
     sessions: { delete: (id: string) => engine.sessions.delete(id, OPERATOR) },
-    [Symbol.asyncDispose]: () => engine.stop(0),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
 

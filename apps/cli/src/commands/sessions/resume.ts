@@ -25,9 +25,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     .addOption(allowOption())
     .addOption(bypassOption())
     .addOption(json())
-    .action((words: string[], options: RunOptions, self: Command) =>
-      runner(self, (invocation) => resume(invocation, words, options)),
-    );
+    .action(runner(resume));
   examples(
     command,
     'tandem resume "Now fix the other test"',

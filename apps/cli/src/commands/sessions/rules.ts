@@ -28,9 +28,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--session <id>", "rules of this session, by id; `last` is the newest");
 
   examples(
-    whose(sub("list", "List rules: those of tandem.yaml first, then by age."))
-      .addOption(json())
-      .action((flags: PlaceFlags, self: Command) => runner(self, (invocation) => list(invocation, flags))),
+    whose(sub("list", "List rules: those of tandem.yaml first, then by age.")).addOption(json()).action(runner(list)),
     "tandem rules list",
     "tandem rules list --session last",
   );
@@ -45,21 +43,13 @@ export function register(command: Command, { examples, json, runner }: Registrat
     )
       .option("--reason <text>", "reason, shown with the decision")
       .addOption(json())
-      .action(
-        (action: "allow" | "ask" | "deny", text: string, flags: PlaceFlags & { reason?: string }, self: Command) =>
-          runner(self, (invocation) => add(invocation, action, text, flags)),
-      ),
+      .action(runner(add)),
     'tandem rules add deny "Bash(rm)"',
     'tandem rules add allow "Bash(npm run test *)" --scope project',
     'tandem rules add ask "mcp__github__*" --agent reviewer --reason "Others see it"',
   );
   examples(
-    sub("remove", "Remove rules.")
-      .argument("<rule...>", "rule ids")
-      .addOption(json())
-      .action((ids: string[], _options: object, self: Command) =>
-        runner(self, (invocation) => remove(invocation, ids)),
-      ),
+    sub("remove", "Remove rules.").argument("<rule...>", "rule ids").addOption(json()).action(runner(remove)),
     "tandem rules remove rule_01JAB",
   );
   examples(
@@ -70,9 +60,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--session <id>", "session of the call, by id; `last` is the newest")
       .option("--cwd <dir>", "folder of the call (default: this folder)")
       .addOption(json())
-      .action((call: string, flags: TestFlags, self: Command) =>
-        runner(self, (invocation) => test(invocation, call, flags)),
-      ),
+      .action(runner(test)),
     'tandem rules test "Bash(git push)"',
     'tandem rules test "Bash(git status && rm -rf build)" --mode bypass-permissions',
     'tandem rules test "Edit(src/index.ts)" --agent reviewer',
@@ -101,10 +89,7 @@ export async function list(invocation: Invocation, flags: PlaceFlags): Promise<v
   const owner = await ownerOf(invocation, client, project, flags);
   const rules = await client.rules.list(owner);
   const { stdout, json } = invocation;
-  if (json) {
-    await writeJson(stdout, { rules });
-    return;
-  }
+  if (json) return writeJson(stdout, { rules });
   const style = styleFor(stdout);
   const none = style.dim('No rules. The agents\' own policies decide. Add one: tandem rules add deny "Bash(rm)"');
   await write(stdout, `${rules.length > 0 ? ruleTable(rules, style).join("\n") : none}\n`);

@@ -2,7 +2,7 @@ import { always, object, reply, slowly, text, toolUse, type ModelRequest, type R
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { isRunning } from "../../testing/is-running.ts";
+import { isRunning } from "@tandem/tandem/testing";
 import { sessionMachine, type UpProcess } from "../../testing/session-machine.ts";
 
 /** A model that repeats its input and its tool results. */

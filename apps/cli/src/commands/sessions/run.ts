@@ -11,7 +11,7 @@ import { createApprover } from "../../run/approver.ts";
 import { LiveView } from "../../run/live-view.ts";
 import { reportTurn } from "../../run/report-turn.ts";
 import { readOutcome } from "../../run/read-outcome.ts";
-import { runTurn } from "../../run/run-turn.ts";
+import { runTurn, type TurnInput } from "../../run/run-turn.ts";
 import { jsonLines, silentView, type TurnView } from "../../run/turn-view.ts";
 import { defaultAgent, findAgent, findEnvironment } from "@tandem/tandem/engine";
 import { findSession, isWithin } from "../../sessions/find-session.ts";
@@ -45,9 +45,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     .addOption(allowOption())
     .addOption(bypassOption())
     .addOption(json())
-    .action((words: string[], options: RunOptions, self: Command) =>
-      runner(self, (invocation) => run(invocation, words, options)),
-    );
+    .action(runner(run));
   examples(
     command,
     'tandem run "What does this project do?"',
@@ -115,15 +113,16 @@ export async function run(invocation: Invocation, given: readonly string[], flag
     runs: true,
     ...(options.resume === undefined && options.fork === undefined && { folder }),
   });
-  const isNew = !options.resume && !options.fork;
-  const session = !isNew
-    ? await resume(client, options, metadata, invocation)
-    : await begin(client, project, options, { folder, metadata, prompt });
   // Piped text may be untrusted, so `/name` and `@path` in it have no effect.
   const isTyped = words.length > 0 && prompt === words.join(" ");
   const content = [{ type: "text" as const, text: prompt }];
-  const message = { type: "user.message" as const, content, ...(isTyped && { tandem: { commands: true } }) };
-  const result = await runTurn(client, session.id, outcome ?? message, {
+  const input = outcome ?? { type: "user.message" as const, content, ...(isTyped && { tandem: { commands: true } }) };
+  const isNew = !options.resume && !options.fork;
+  invocation.signal.throwIfAborted();
+  const session = !isNew
+    ? await resume(client, options, metadata, invocation)
+    : await begin(client, project, options, { folder, metadata, title: titleOf(prompt), input });
+  const result = await runTurn(client, session.id, input, {
     view,
     isNew,
     signal: invocation.signal,
@@ -147,7 +146,12 @@ async function begin(
   client: SessionsClient,
   project: Project,
   { agent: named, model: asked, worktree, vault }: RunOptions,
-  { folder, metadata, prompt }: { folder: string; metadata: Record<string, string>; prompt: string },
+  {
+    folder,
+    metadata,
+    title,
+    input,
+  }: { folder: string; metadata: Record<string, string>; title: string; input: TurnInput },
 ): Promise<Session> {
   const { llm } = project.config;
   const [{ agent, model }, environment_id] = await Promise.all([
@@ -158,7 +162,9 @@ async function begin(
   const params: SessionCreateParams = {
     agent: wanted === undefined ? agent.id : { type: "agent_with_overrides", id: agent.id, model: wanted },
     environment_id,
-    title: titleOf(prompt),
+    title,
+    // In the same request: the turn begins earlier, and a refused message leaves no empty session.
+    initial_events: [input],
     ...(vault && { vault_ids: await vaultIdsOf(client, vault) }),
     metadata: typeof worktree === "string" ? { ...metadata, [SESSION_METADATA.worktree]: worktree } : metadata,
   };

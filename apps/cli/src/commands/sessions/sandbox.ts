@@ -20,13 +20,13 @@ export function register(command: Command, { examples, json, runner }: Registrat
   examples(
     sub("status", "Show whether sessions run in a sandbox, and what it covers.")
       .addOption(json())
-      .action((_options: object, self: Command) => runner(self, status)),
+      .action(runner(status)),
     "tandem sandbox status",
   );
   examples(
     ofSession(sub("hosts", "List refused and allowed hosts."), "only those of this session")
       .addOption(json())
-      .action((flags: HostFlags, self: Command) => runner(self, (invocation) => hosts(invocation, flags))),
+      .action(runner(hosts)),
     "tandem sandbox hosts",
     "tandem sandbox hosts --session last",
   );
@@ -39,9 +39,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       "allow it for this session only",
     )
       .addOption(json())
-      .action((host: string, flags: AllowFlags, self: Command) =>
-        runner(self, (invocation) => allow(invocation, host, flags)),
-      ),
+      .action(runner(allow)),
     "tandem sandbox allow api.example.com",
     "tandem sandbox allow api.example.com --session last",
     "tandem sandbox allow api.example.com --session last --once",
@@ -50,9 +48,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     sub("revoke", "Revoke allowed hosts.")
       .argument("<id...>", "ids of `tandem sandbox hosts`")
       .addOption(json())
-      .action((ids: string[], _options: object, self: Command) =>
-        runner(self, (invocation) => revoke(invocation, ids)),
-      ),
+      .action(runner(revoke)),
     "tandem sandbox revoke sbxhost_0a1b2c",
   );
 }

@@ -9,12 +9,7 @@ import type { Registration } from "../registration.ts";
 
 export function registerCommands(command: Command, { examples, json, runner }: Registration): void {
   examples(
-    command
-      .argument("[session]", SESSION_ARGUMENT)
-      .addOption(json())
-      .action((id: string | undefined, _options: object, self: Command) =>
-        runner(self, (invocation) => commands(invocation, id)),
-      ),
+    command.argument("[session]", SESSION_ARGUMENT).addOption(json()).action(runner(commands)),
     "tandem sessions commands",
   );
 }
@@ -25,9 +20,7 @@ export function registerShell(command: Command, { examples, json, runner }: Regi
       .usage("[options] [session] <command...>")
       .argument("<words...>", "session id (default: the last session of this folder) and shell command")
       .addOption(json())
-      .action((words: string[], _options: object, self: Command) =>
-        runner(self, (invocation) => shell(invocation, words)),
-      ),
+      .action(runner(shell)),
     'tandem sessions shell "npm test"',
     'tandem sessions shell sesn_01JAB "npm test"',
   );
@@ -40,10 +33,7 @@ export async function commands(invocation: Invocation, id: string | undefined): 
   });
   const listed = await client.sessions.commands((await findSession(client, id, invocation)).id);
   const { stdout, json } = invocation;
-  if (json) {
-    await writeJson(stdout, { commands: listed });
-    return;
-  }
+  if (json) return writeJson(stdout, { commands: listed });
   const { bold, dim } = styleFor(stdout);
   const rows = listed.map((command) => [
     bold(`/${printable(command.name)}`) + (command.argument_hint ? dim(` ${printable(command.argument_hint)}`) : ""),

@@ -37,7 +37,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .addOption(new Option("--status <status>", "only sessions with this status").choices(STATUS_CHOICES))
       .option("--all", "include archived sessions")
       .addOption(json())
-      .action((options: ListOptions, self: Command) => runner(self, (invocation) => list(invocation, options))),
+      .action(runner(list)),
     "tandem sessions list",
     "tandem sessions list --status running --json | jq -r '.sessions[].id'",
   );
@@ -46,9 +46,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .argument("[session]", SESSION_ARGUMENT)
       .option("--limit <number>", "number of messages from the end", "50")
       .addOption(json())
-      .action((id: string | undefined, options: { limit: string }, self: Command) =>
-        runner(self, (invocation) => show(invocation, id, options)),
-      ),
+      .action(runner(show)),
     "tandem sessions show last",
   );
   examples(
@@ -56,9 +54,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .argument("[session]", SESSION_ARGUMENT)
       .option("-o, --output <file>", "new private file (default: standard output)")
       .addOption(json())
-      .action((id: string | undefined, options: { output?: string }, self: Command) =>
-        runner(self, (invocation) => exportSession(invocation, id, options)),
-      ),
+      .action(runner(exportSession)),
     "tandem sessions export last -o session.jsonl",
     "tandem sessions export last | ssh other tandem sessions import",
   );
@@ -78,8 +74,8 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--cwd <dir>", "working folder from now on (default: this folder; with --from-claude, its own)")
       .option("--with-waiting", "also import queued messages; the next server sends them to the model")
       .addOption(json())
-      .action((what: string[], options: ImportSessionOptions, self: Command) =>
-        runner(self, async (invocation) => {
+      .action(
+        runner(async (invocation, what: string[], options: ImportSessionOptions) => {
           if (options.fromClaude) return (await import("./import-claude.ts")).importClaude(invocation, what, options);
           return importSession(invocation, what, options);
         }),
@@ -93,9 +89,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .argument("<session...>", "session ids")
       .option("-y, --yes", "do not ask for confirmation")
       .addOption(json())
-      .action((ids: string[], options: { yes?: boolean }, self: Command) =>
-        runner(self, (invocation) => remove(invocation, ids, options)),
-      ),
+      .action(runner(remove)),
     "tandem sessions remove last",
   );
   examples(
@@ -106,8 +100,10 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--dry-run", "only print the number")
       .option("-y, --yes", "do not ask for confirmation")
       .addOption(json())
-      .action((options: PruneOptions, self: Command) =>
-        runner(self, async (invocation) => (await import("./prune-sessions.ts")).pruneSessions(invocation, options)),
+      .action(
+        runner(async (invocation, options: PruneOptions) =>
+          (await import("./prune-sessions.ts")).pruneSessions(invocation, options),
+        ),
       ),
     "tandem sessions prune --days 90 --export old",
     "tandem sessions prune --tenant acme --dry-run",
@@ -135,10 +131,7 @@ export async function list(invocation: Invocation, options: ListOptions): Promis
     ...(options.status && { statuses: [options.status] }),
   });
   const { stdout, json } = invocation;
-  if (json) {
-    await writeJson(stdout, { sessions: data });
-    return;
-  }
+  if (json) return writeJson(stdout, { sessions: data });
   const { dim, bold } = styleFor(stdout);
   if (data.length === 0) {
     await write(stdout, `${dim('No sessions. Start one: tandem run "…"')}\n`);
@@ -164,10 +157,7 @@ export async function show(
   await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
   const session = await findSession(client, id, invocation);
   const { messages, more } = await client.messages(session.id, toCount("--limit", limit));
-  if (json) {
-    await writeJson(stdout, { session, messages });
-    return;
-  }
+  if (json) return writeJson(stdout, { session, messages });
   const times = { activeMs: session.stats.active_seconds * 1_000, waitedMs: await waitedMs(client, session.id) };
   const style = styleFor(stdout);
   const { dim, bold } = style;

@@ -19,21 +19,15 @@ export function register(command: Command, { examples, json, runner }: Registrat
   const of = (name: string, description: string) =>
     sub(name, description).argument("[session]", WORKTREE_ARGUMENT).addOption(json());
   examples(
-    sub("list", "List the worktrees of sessions on this machine.")
-      .addOption(json())
-      .action((_options: object, self: Command) => runner(self, (invocation) => list(invocation))),
+    sub("list", "List the worktrees of sessions on this machine.").addOption(json()).action(runner(list)),
     "tandem sessions worktrees list",
   );
   examples(
-    of("show", "Show the changes in a worktree, and which exist nowhere else.").action(
-      (id: string | undefined, _options: object, self: Command) => runner(self, (invocation) => show(invocation, id)),
-    ),
+    of("show", "Show the changes in a worktree, and which exist nowhere else.").action(runner(show)),
     "tandem sessions worktrees show last",
   );
   examples(
-    of("diff", "Print all changes, committed or not, as a patch for git apply.").action(
-      (id: string | undefined, _options: object, self: Command) => runner(self, (invocation) => diff(invocation, id)),
-    ),
+    of("diff", "Print all changes, committed or not, as a patch for git apply.").action(runner(diff)),
     "tandem sessions worktrees diff last",
     "tandem sessions worktrees diff last > work.patch",
   );
@@ -43,13 +37,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("-m, --message <text>", "message of a merge commit")
       .option("--dry-run", "only print what would happen")
       .option("--undo", "undo the last merge")
-      .action(
-        (
-          id: string | undefined,
-          options: { into?: string; message?: string; dryRun?: boolean; undo?: boolean },
-          self: Command,
-        ) => runner(self, (invocation) => merge(invocation, id, options)),
-      ),
+      .action(runner(merge)),
     "tandem sessions worktrees merge last",
     "tandem sessions worktrees merge last --undo",
   );
@@ -57,9 +45,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     of("patch", "Apply all changes to the folder it started from, unstaged.")
       .option("--dry-run", "only print what would change")
       .option("--undo", "undo the last apply")
-      .action((id: string | undefined, options: { dryRun?: boolean; undo?: boolean }, self: Command) =>
-        runner(self, (invocation) => patch(invocation, id, options)),
-      ),
+      .action(runner(patch)),
     "tandem sessions worktrees patch last --dry-run",
     "tandem sessions worktrees patch last",
   );
@@ -68,10 +54,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--keep-branch", "keep commits and stashes that exist nowhere else")
       .option("--discard", "discard uncommitted changes")
       .option("-y, --yes", "do not ask for confirmation")
-      .action(
-        (id: string | undefined, options: { keepBranch?: boolean; discard?: boolean; yes?: boolean }, self: Command) =>
-          runner(self, (invocation) => remove(invocation, id, options)),
-      ),
+      .action(runner(remove)),
     "tandem sessions worktrees remove last",
     "tandem sessions worktrees remove last --keep-branch",
   );
@@ -79,9 +62,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     sub("prune", "Remove worktrees of archived and deleted sessions that contain no unsaved work.")
       .option("--dry-run", "only print which")
       .addOption(json())
-      .action((options: { dryRun?: boolean }, self: Command) =>
-        runner(self, (invocation) => prune(invocation, options)),
-      ),
+      .action(runner(prune)),
     "tandem sessions worktrees prune --dry-run",
   );
 }

@@ -9,9 +9,7 @@ export function register(command: Command, { examples, runner }: Registration): 
   examples(
     command
       .addArgument(command.createArgument("<shell>").choices(SHELLS))
-      .action((shell: Shell, _options: object, self: Command) =>
-        runner(self, (invocation) => completion(invocation, shell, self.parent!)),
-      ),
+      .action(runner((invocation, shell: Shell) => completion(invocation, shell, command.parent!))),
     "tandem completion bash > ~/.local/share/bash-completion/completions/tandem",
     "tandem completion zsh > ~/.tandem.zsh && echo 'source ~/.tandem.zsh' >> ~/.zshrc",
     "tandem completion fish > ~/.config/fish/completions/tandem.fish",

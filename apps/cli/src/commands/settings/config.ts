@@ -27,16 +27,14 @@ import { subcommandsOf, type Registration } from "../registration.ts";
 export function register(command: Command, { examples, json, runner }: Registration): void {
   const sub = subcommandsOf(command);
   examples(
-    sub("show", "Print every effective setting and its source.")
-      .addOption(json())
-      .action((_options: object, self: Command) => runner(self, (invocation) => show(invocation))),
+    sub("show", "Print every effective setting and its source.").addOption(json()).action(runner(show)),
     "tandem config show",
   );
   examples(
     sub("get", "Print one setting or section.")
       .argument("<key>", "such as llm.models.default")
       .addOption(json())
-      .action((key: string, _options: object, self: Command) => runner(self, (invocation) => get(invocation, key))),
+      .action(runner(get)),
     "tandem config get llm.models.default",
   );
   examples(
@@ -44,9 +42,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .argument("<key>", "such as llm.models.default")
       .argument("<value>", "the new value")
       .addOption(json())
-      .action((key: string, value: string, _options: object, self: Command) =>
-        runner(self, (invocation) => set(invocation, key, value)),
-      ),
+      .action(runner(set)),
     "tandem config set llm.models.triage haiku",
     "tandem config set llm.limits.patience 10m",
   );
@@ -54,15 +50,11 @@ export function register(command: Command, { examples, json, runner }: Registrat
     sub("unset", "Remove one setting, so that its default applies.")
       .argument("<key>", "such as llm.models.triage")
       .addOption(json())
-      .action((key: string, _options: object, self: Command) =>
-        runner(self, (invocation) => set(invocation, key, undefined)),
-      ),
+      .action(runner((invocation, key: string) => set(invocation, key, undefined))),
     "tandem config unset llm.models.triage",
   );
   examples(
-    sub("schema", "Print the JSON Schema of tandem.yaml.").action((_options: object, self: Command) =>
-      runner(self, (invocation) => schema(invocation)),
-    ),
+    sub("schema", "Print the JSON Schema of tandem.yaml.").action(runner(schema)),
     "tandem config schema > tandem.schema.json",
   );
 }

@@ -30,9 +30,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--patience <seconds>", "after this time without progress, a session is stuck (default: measured)")
       .option("--report <file>", "also write the report as Markdown")
       .addOption(json())
-      .action((words: string[], options: CrashTestCommandOptions, self: Command) =>
-        runner(self, (invocation) => crashTest(invocation, words, options)),
-      ),
+      .action(runner(crashTest)),
     "tandem crash-test -- node server.js --port {port}",
     "tandem crash-test --faults 500 --only kill,pause -- ./run-server",
     "tandem crash-test --url http://127.0.0.1:8080 --model-port 4010 --api-key env:SERVER_KEY",

@@ -9,9 +9,7 @@ import type { Registration } from "../registration.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
   examples(
-    command
-      .addOption(json())
-      .action((_options: object, self: Command) => runner(self, (invocation) => credentials(invocation))),
+    command.addOption(json()).action(runner(credentials)),
     "tandem credentials",
     "tandem credentials --json | jq '.places[] | select(.state == \"found\") | .id'",
   );

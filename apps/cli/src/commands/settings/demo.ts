@@ -12,7 +12,7 @@ import type { Command } from "commander";
 import type { Registration } from "../registration.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
-  command.addOption(json()).action((_options: object, self: Command) => runner(self, (invocation) => demo(invocation)));
+  command.addOption(json()).action(runner(demo));
   examples(command, "tandem demo");
   const onContext = command
     .command("context")
@@ -21,8 +21,8 @@ export function register(command: Command, { examples, json, runner }: Registrat
     .argument("[folder]", "where to make the project, new or empty (default: a temporary folder)")
     .option("--no-open", "end without a server and its page")
     .addOption(json())
-    .action((folder: string | undefined, options: { open: boolean }, self: Command) =>
-      runner(self, async (invocation) =>
+    .action(
+      runner(async (invocation, folder: string | undefined, options: { open: boolean }) =>
         (await import("./demo-context/demo-context.ts")).demoContext(invocation, folder, options),
       ),
     );
@@ -31,9 +31,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     .command("reset")
     .description("Restore the shop of `tandem up --demo`: its sessions, files and context.")
     .helpOption("-h, --help", "print help")
-    .action((_options: object, self: Command) =>
-      runner(self, async (invocation) => (await import("../../demo/seed/reset-demo.ts")).resetDemo(invocation)),
-    );
+    .action(runner(async (invocation) => (await import("../../demo/seed/reset-demo.ts")).resetDemo(invocation)));
   examples(reset, "tandem demo reset");
 }
 

@@ -13,7 +13,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     command
       .option("--probe", "also make one minimal model call; costs a few tokens")
       .addOption(json())
-      .action((options: DoctorOptions, self: Command) => runner(self, (invocation) => doctor(invocation, options))),
+      .action(runner(doctor)),
     "tandem doctor",
     "tandem doctor --probe",
     "tandem doctor --json | jq '.checks[] | select(.result != \"ok\")'",

@@ -15,9 +15,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--now <time>", "where the test clock starts, such as 2027-03-27T06:00:00Z (default: now)")
       .option("--port <number>", "port on 127.0.0.1 (default: a free one)")
       .addOption(json())
-      .action((script: string | undefined, options: EmulatorCommandOptions, self: Command) =>
-        runner(self, (invocation) => emulate(invocation, script, options)),
-      ),
+      .action(runner(emulate)),
     "tandem emulator answers.yaml",
     "tandem emulator answers.ts --claude-code --port 8080",
   );

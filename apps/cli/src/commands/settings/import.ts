@@ -21,9 +21,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--dry-run", "only print what would be imported")
       .option("-y, --yes", "do not ask for confirmation")
       .addOption(json())
-      .action((options: ImportOptions, self: Command) =>
-        runner(self, (invocation) => importConfig(invocation, options)),
-      ),
+      .action(runner(importConfig)),
     "tandem import --dry-run",
     "tandem import --from claude",
   );

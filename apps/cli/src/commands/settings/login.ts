@@ -18,8 +18,8 @@ export function registerLogin(command: Command, { examples, runner }: Registrati
     .option("--console", "log in to the Anthropic Console, billed by use, instead of a Claude subscription")
     .option("--sso", "use single sign-on")
     .option("--email <address>", "fill in the email address")
-    .action(({ console, sso, email }: LoginOptions, self: Command) =>
-      runner(self, (invocation) =>
+    .action(
+      runner((invocation, { console, sso, email }: LoginOptions) =>
         runAuth(invocation, [
           "login",
           ...(console ? ["--console"] : []),
@@ -32,7 +32,7 @@ export function registerLogin(command: Command, { examples, runner }: Registrati
 }
 
 export function registerLogout(command: Command, { examples, runner }: Registration): void {
-  command.action((_options: object, self: Command) => runner(self, (invocation) => runAuth(invocation, ["logout"])));
+  command.action(runner((invocation) => runAuth(invocation, ["logout"])));
   examples(command, "tandem logout");
 }
 

@@ -18,9 +18,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
   examples(
     serving("serve", "Serve the replies of a script.")
       .argument("<script>", "a .ts or .js module that exports a script, or a .json list of replies")
-      .action((file: string, options: RehearseOptions, self: Command) =>
-        runner(self, (invocation) => serve(invocation, file, options)),
-      ),
+      .action(runner(serve)),
     "tandem rehearse serve script.ts --port 8080",
     "ANTHROPIC_BASE_URL=http://127.0.0.1:8080 ANTHROPIC_API_KEY=rehearsal claude -p hello",
   );
@@ -28,17 +26,13 @@ export function register(command: Command, { examples, json, runner }: Registrat
     serving("record", "Forward requests to the real service and record them without secrets.")
       .argument("<file>", "new .jsonl file")
       .option("--upstream <url>", "URL of the service (default: the one that the client names)")
-      .action((file: string, options: RehearseOptions & { upstream?: string }, self: Command) =>
-        runner(self, (invocation) => record(invocation, file, options)),
-      ),
+      .action(runner(record)),
     "tandem rehearse record run.jsonl",
   );
   examples(
     serving("replay", "Replay a recording.")
       .argument("<file>", ".jsonl file from `tandem rehearse record`")
-      .action((file: string, options: RehearseOptions, self: Command) =>
-        runner(self, (invocation) => replay(invocation, file, options)),
-      ),
+      .action(runner(replay)),
     "tandem rehearse replay run.jsonl --port 8080",
   );
   examples(
@@ -48,9 +42,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .helpOption("-h, --help", "print help")
       .argument("<file>", ".jsonl file from `tandem rehearse record`")
       .addOption(json())
-      .action((file: string, _options: unknown, self: Command) =>
-        runner(self, (invocation) => check(invocation, file)),
-      ),
+      .action(runner(check)),
     "tandem rehearse check run.jsonl",
   );
 }

@@ -56,7 +56,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--remove", "with --mcp: undo the registration")
       .option("--no-verify", "do not check the login or key at the end")
       .addOption(json())
-      .action((options: SetupOptions, self: Command) => runner(self, (invocation) => setup(invocation, options))),
+      .action(runner(setup)),
     "tandem setup",
     "tandem setup --yes --backend claude-code",
     "tandem setup --mcp claude-code,cursor",

@@ -23,13 +23,7 @@ import type { Command } from "commander";
 import type { Registration } from "../registration.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
-  examples(
-    command
-      .addOption(json())
-      .action((_options: object, self: Command) => runner(self, (invocation) => status(invocation))),
-    "tandem status",
-    "tandem status --json | jq -r .backend",
-  );
+  examples(command.addOption(json()).action(runner(status)), "tandem status", "tandem status --json | jq -r .backend");
 }
 
 const DEADLINE_MS = 15_000;

@@ -23,7 +23,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--revoke", "revoke the trust")
       .option("--list", "list the trusted folders")
       .addOption(json())
-      .action((options: TrustOptions, self: Command) => runner(self, (invocation) => trust(invocation, options))),
+      .action(runner(trust)),
     "tandem trust",
     "tandem trust --folder ~/src/shop",
     "tandem trust --list",

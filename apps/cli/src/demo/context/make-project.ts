@@ -1,9 +1,8 @@
 import { TandemError } from "@tandem/protocol";
 import { existsSync } from "node:fs";
-import { cp, mkdir, mkdtemp, readdir, realpath, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, realpath, writeFile, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { createShop } from "./create-shop.ts";
 
 const SETTINGS = `# The project of tandem demo context: Harbour Bikes, a shop that does not exist.
 connections:
@@ -60,3 +59,13 @@ const refuse = (folder: string) => (cause: unknown) => {
     cause,
   });
 };
+
+async function createShop(file: string): Promise<void> {
+  const { DatabaseSync } = await import("node:sqlite");
+  const database = new DatabaseSync(file);
+  try {
+    database.exec(await readFile(new URL("shop.sql", import.meta.url), "utf8"));
+  } finally {
+    database.close();
+  }
+}

@@ -70,6 +70,12 @@ export async function fleetMachine(settings = "", { hasJobModel = false } = {}) 
       const options = { env: { ...env, NODE_OPTIONS: `--import=${WITH_NEXT_MIGRATION}` } };
       return track(await startUp(machine.start([...UP, ...args], options)));
     },
+    /** Another build of `tandem`. Each start of a `machine` has the same home, with that build's own trust. */
+    async upBuild(tandem: string, home: RunOptions, ...args: string[]): Promise<UpProcess> {
+      const { code, stderr } = await machine.runProcess(["trust"], { ...home, tandem });
+      if (code !== 0) throw new Error(stderr);
+      return track(await startUp(machine.start([...UP, ...args], { ...home, tandem })));
+    },
     /** Reads the database directly. */
     query: (statement: string) => queryPostgres(database, statement),
     async [Symbol.asyncDispose]() {

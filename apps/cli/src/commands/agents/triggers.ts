@@ -35,7 +35,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     sub("list", "List the triggers of a deployment.")
       .argument("<deployment>", "deployment, by id or name")
       .addOption(json())
-      .action((deployment: string, _: object, self: Command) => runner(self, (on) => list(on, deployment))),
+      .action(runner(list)),
     "tandem triggers list report",
   );
   examples(
@@ -48,22 +48,16 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .addOption(listOption("--event <names>", "only these events, such as issues.opened"))
       .option("--message <template>", "first message; {{path}} inserts a value of the payload")
       .addOption(json())
-      .action((deployment: string, flags: AddFlags, self: Command) => runner(self, (on) => add(on, deployment, flags))),
+      .action(runner(add)),
     "tandem triggers add report --github --event issues.opened --message 'Triage {{issue.title}}'",
     `tandem triggers add report --hmac '{"header": "x-signature"}'`,
   );
   examples(
-    one("show", "Show a trigger and its latest deliveries.").action(
-      (deployment: string, trigger: string, _: object, self: Command) =>
-        runner(self, (on) => show(on, deployment, trigger)),
-    ),
+    one("show", "Show a trigger and its latest deliveries.").action(runner(show)),
     "tandem triggers show report trig_01JAB",
   );
   examples(
-    one("rotate", "Replace the secret of a trigger. Prints the new one once.").action(
-      (deployment: string, trigger: string, _: object, self: Command) =>
-        runner(self, (on) => rotate(on, deployment, trigger)),
-    ),
+    one("rotate", "Replace the secret of a trigger. Prints the new one once.").action(runner(rotate)),
     "tandem triggers rotate report trig_01JAB",
   );
   for (const [name, enabled, description] of [
@@ -71,18 +65,13 @@ export function register(command: Command, { examples, json, runner }: Registrat
     ["off", false, "Turn a trigger off: its deliveries are refused."],
   ] as const) {
     examples(
-      one(name, description).action((deployment: string, trigger: string, _: object, self: Command) =>
-        runner(self, (on) => turn(on, deployment, trigger, enabled)),
+      one(name, description).action(
+        runner((on, deployment: string, trigger: string) => turn(on, deployment, trigger, enabled)),
       ),
       `tandem triggers ${name} report trig_01JAB`,
     );
   }
-  examples(
-    one("remove", "Remove a trigger.").action((deployment: string, trigger: string, _: object, self: Command) =>
-      runner(self, (on) => remove(on, deployment, trigger)),
-    ),
-    "tandem triggers remove report trig_01JAB",
-  );
+  examples(one("remove", "Remove a trigger.").action(runner(remove)), "tandem triggers remove report trig_01JAB");
 }
 
 const open = async (invocation: Invocation): Promise<SessionsClient> =>

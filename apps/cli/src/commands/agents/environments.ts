@@ -13,23 +13,16 @@ const PAGE = 200;
 export function register(command: Command, { examples, json, runner }: Registration): void {
   const sub = subcommandsOf(command);
   const one = (self: Command) => self.argument("<environment>", "id or name of the environment");
-  examples(
-    sub("list", "List environments.")
-      .addOption(json())
-      .action((_: object, self: Command) => runner(self, (invocation) => list(invocation))),
-    "tandem environments list",
-  );
+  examples(sub("list", "List environments.").addOption(json()).action(runner(list)), "tandem environments list");
   examples(
     sub("create", "Create a self-hosted environment: your workers run the tools of its sessions.")
       .argument("<name>", "name of the environment")
       .addOption(json())
-      .action((name: string, _: object, self: Command) => runner(self, (invocation) => create(invocation, name))),
+      .action(runner(create)),
     "tandem environments create build-machines",
   );
   examples(
-    one(sub("show", "Show an environment and its work queue."))
-      .addOption(json())
-      .action((text: string, _: object, self: Command) => runner(self, (invocation) => show(invocation, text))),
+    one(sub("show", "Show an environment and its work queue.")).addOption(json()).action(runner(show)),
     "tandem environments show build-machines",
   );
   const keys = subcommandsOf(sub("keys", "Create, list and revoke the keys of an environment's workers."));
@@ -37,24 +30,20 @@ export function register(command: Command, { examples, json, runner }: Registrat
     one(keys("create", "Create a key. It is printed once."))
       .option("--name <text>", "name for lists (default: worker)")
       .addOption(json())
-      .action((text: string, flags: { name?: string }, self: Command) =>
-        runner(self, (invocation) => createKey(invocation, text, flags.name)),
-      ),
+      .action(runner((invocation, text: string, flags: { name?: string }) => createKey(invocation, text, flags.name))),
     "tandem environments keys create build-machines --name rack-1",
   );
   examples(
     one(keys("list", "List the keys of an environment, without their secrets."))
       .addOption(json())
-      .action((text: string, _: object, self: Command) => runner(self, (invocation) => listKeys(invocation, text))),
+      .action(runner(listKeys)),
     "tandem environments keys list build-machines",
   );
   examples(
     one(keys("revoke", "Revoke a key. Its workers stop at their next request."))
       .argument("<key>", "id of the key")
       .addOption(json())
-      .action((text: string, key: string, _: object, self: Command) =>
-        runner(self, (invocation) => revokeKey(invocation, text, key)),
-      ),
+      .action(runner(revokeKey)),
     "tandem environments keys revoke build-machines tok_01",
   );
 }

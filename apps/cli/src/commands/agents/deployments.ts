@@ -48,12 +48,12 @@ export function register(command: Command, { examples, json, runner }: Registrat
     sub("list", "List deployments with their next run, newest first.")
       .option("--all", "include archived deployments")
       .addOption(json())
-      .action((options: { all?: boolean }, self: Command) => runner(self, (invocation) => list(invocation, options))),
+      .action(runner(list)),
     "tandem deployments list",
   );
   examples(
-    one("show", "Print a deployment with its next five times.").action((name: string, _: object, self: Command) =>
-      runner(self, (invocation) => change(invocation, name, async (_client, found) => found)),
+    one("show", "Print a deployment with its next five times.").action(
+      runner((invocation, name: string) => change(invocation, name, async (_client, found) => found)),
     ),
     "tandem deployments show report",
   );
@@ -64,9 +64,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
         .requiredOption("--name <name>", "name of the deployment")
         .requiredOption("--agent <agent>", "id or name of the agent; its current version is used")
         .addOption(json()),
-    ).action((message: string, flags: Flags, self: Command) =>
-      runner(self, (invocation) => create(invocation, { ...flags, message })),
-    ),
+    ).action(runner((invocation, message: string, flags: Flags) => create(invocation, { ...flags, message }))),
     'tandem deployments create "Summarise the open issues." --name report --agent reviewer --cron "0 9 * * 1-5" --timezone Europe/Berlin',
   );
   examples(
@@ -77,9 +75,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
         .option("--message <text>", "what the agent should do in each session"),
     )
       .option("--no-schedule", "run on request only")
-      .action((name: string, flags: Flags, self: Command) =>
-        runner(self, (invocation) => update(invocation, name, flags)),
-      ),
+      .action(runner(update)),
     'tandem deployments update report --cron "0 8 * * *"',
   );
   const actions = [
@@ -101,25 +97,18 @@ export function register(command: Command, { examples, json, runner }: Registrat
   ] as const;
   for (const [name, description, act] of actions) {
     examples(
-      one(name, description).action((which: string, _: object, self: Command) =>
-        runner(self, (invocation) => change(invocation, which, (client, { id }) => act(client, id))),
+      one(name, description).action(
+        runner((invocation, which: string) => change(invocation, which, (client, { id }) => act(client, id))),
       ),
       `tandem deployments ${name} report`,
     );
   }
-  examples(
-    one("run", "Start a session now.").action((name: string, _: object, self: Command) =>
-      runner(self, (invocation) => run(invocation, name)),
-    ),
-    "tandem deployments run report",
-  );
+  examples(one("run", "Start a session now.").action(runner(run)), "tandem deployments run report");
   examples(
     sub("runs", "List runs, newest first: the session of each, or why there is none.")
       .argument("[deployment]", "id or name of the deployment")
       .addOption(json())
-      .action((name: string | undefined, _: object, self: Command) =>
-        runner(self, (invocation) => runs(invocation, name)),
-      ),
+      .action(runner(runs)),
     "tandem deployments runs report",
   );
 }

@@ -30,7 +30,7 @@ interface Announcement {
 }
 
 /** Prints how to connect. On a terminal, then keeps a status line. */
-export async function announce(invocation: Invocation, announcement: Announcement): Promise<AsyncDisposable> {
+export async function announceServer(invocation: Invocation, announcement: Announcement): Promise<AsyncDisposable> {
   const { info, member, engine, warning, news, logFile, stopWithinMs, added } = announcement;
   const { stdout, json, env } = invocation;
   if (json) {

@@ -21,9 +21,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
   const ofSkill = (name: string, description: string) =>
     sub(name, description).argument("<skill>", "id or display name of the skill").addOption(json());
   examples(
-    sub("list", "List uploaded skills, then those of trusted folders.")
-      .addOption(json())
-      .action((_options: object, self: Command) => runner(self, list)),
+    sub("list", "List uploaded skills, then those of trusted folders.").addOption(json()).action(runner(list)),
     "tandem skills list",
   );
   examples(
@@ -32,40 +30,30 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--name <name>", "display name (default: the name in SKILL.md)")
       .option("--to <skill>", "add it to this skill as its newest version")
       .addOption(json())
-      .action((folder: string, options: AddOptions, self: Command) =>
-        runner(self, (invocation) => add(invocation, folder, options)),
-      ),
+      .action(runner(add)),
     "tandem skills add ./release-notes",
     "tandem skills add ./release-notes --to release-notes",
   );
   examples(
-    ofSkill("show", "Show a skill, its newest version and the agents that have it.").action(
-      (name: string, _options: object, self: Command) => runner(self, (invocation) => show(invocation, name)),
-    ),
+    ofSkill("show", "Show a skill, its newest version and the agents that have it.").action(runner(show)),
     "tandem skills show release-notes",
   );
   examples(
-    ofSkill("versions", "List the versions of a skill, newest first.").action(
-      (name: string, _options: object, self: Command) => runner(self, (invocation) => versions(invocation, name)),
-    ),
+    ofSkill("versions", "List the versions of a skill, newest first.").action(runner(versions)),
     "tandem skills versions release-notes",
   );
   examples(
     ofSkill("download", "Save a version of a skill as a zip archive.")
       .option("--skill-version <id>", "version (default: the newest)")
       .option("-o, --output <file>", "file to write (default: NAME.zip)")
-      .action((name: string, options: DownloadOptions, self: Command) =>
-        runner(self, (invocation) => download(invocation, name, options)),
-      ),
+      .action(runner(download)),
     "tandem skills download release-notes",
   );
   examples(
     ofSkill("remove", "Delete a skill with all its versions, or one version.")
       .option("--skill-version <id>", "delete only this version")
       .option("-y, --yes", "do not ask for confirmation")
-      .action((name: string, options: RemoveOptions, self: Command) =>
-        runner(self, (invocation) => remove(invocation, name, options)),
-      ),
+      .action(runner(remove)),
     "tandem skills remove release-notes",
   );
 }

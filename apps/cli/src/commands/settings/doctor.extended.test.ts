@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { chmod, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { describe, expect, test } from "vitest";
-import { isRunning } from "../../testing/is-running.ts";
+import { isRunning } from "@tandem/tandem/testing";
 import { seedModels } from "../../testing/seed-models.ts";
 import { scratchMachine } from "../../testing/run-tandem.ts";
 

@@ -30,7 +30,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
     sub("list", "List agents, newest first.")
       .option("--all", "include archived agents")
       .addOption(json())
-      .action((options: { all?: boolean }, self: Command) => runner(self, (invocation) => list(invocation, options))),
+      .action(runner(list)),
     "tandem agents list",
   );
   examples(
@@ -38,16 +38,12 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .argument("<agent>", "id or name of the agent")
       .option("--agent-version <number>", "version (default: the newest)")
       .addOption(json())
-      .action((name: string, options: { agentVersion?: string }, self: Command) =>
-        runner(self, (invocation) => show(invocation, name, options)),
-      ),
+      .action(runner(show)),
     "tandem agents show reviewer",
     "tandem agents show reviewer --json > reviewer.json",
   );
   examples(
-    definition(sub("add", "Add an agent.")).action((flags: AgentFlags, self: Command) =>
-      runner(self, (invocation) => create(invocation, flags)),
-    ),
+    definition(sub("add", "Add an agent.")).action(runner(create)),
     'tandem agents add --name reviewer --model opus --system "You review code." --without edit,write',
     "tandem agents add --file reviewer.yaml",
   );
@@ -57,18 +53,14 @@ export function register(command: Command, { examples, json, runner }: Registrat
         "<agent>",
         "id or name of the agent",
       ),
-    ).action((name: string, flags: AgentFlags, self: Command) =>
-      runner(self, (invocation) => update(invocation, name, flags)),
-    ),
+    ).action(runner(update)),
     "tandem agents set reviewer --allow bash",
   );
   examples(
     sub("archive", "Archive an agent. New sessions cannot use it.")
       .argument("<agent>", "id or name of the agent")
       .addOption(json())
-      .action((name: string, _options: object, self: Command) =>
-        runner(self, (invocation) => archive(invocation, name)),
-      ),
+      .action(runner(archive)),
     "tandem agents archive reviewer",
   );
 }
@@ -81,10 +73,7 @@ export async function list(invocation: Invocation, { all = false }: { all?: bool
   const agents: Agent[] = [];
   for await (const agent of listAll((query) => client.agents.list(query), { includeArchived: all })) agents.push(agent);
   const { stdout, json } = invocation;
-  if (json) {
-    await writeJson(stdout, { agents });
-    return;
-  }
+  if (json) return writeJson(stdout, { agents });
   const { dim, bold } = styleFor(stdout);
   const rows = agents.map((agent) => [
     agent.id,
@@ -135,10 +124,7 @@ export async function archive(invocation: Invocation, name: string): Promise<voi
 }
 
 async function print({ stdout, json }: Invocation, agent: Agent): Promise<void> {
-  if (json) {
-    await writeJson(stdout, agent);
-    return;
-  }
+  if (json) return writeJson(stdout, agent);
   const { dim, bold } = styleFor(stdout);
   const { model } = agent;
   const rows = [

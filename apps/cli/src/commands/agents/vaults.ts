@@ -37,22 +37,20 @@ export function register(command: Command, { examples, json, runner }: Registrat
     sub("list", "List vaults, newest first.")
       .option("--all", "include archived vaults")
       .addOption(json())
-      .action((flags: { all?: true }, self: Command) => runner(self, (on) => list(on, flags.all ?? false))),
+      .action(runner((on, flags: { all?: true }) => list(on, flags.all ?? false))),
     "tandem vaults list",
   );
   examples(
     sub("create", "Create a vault: credentials that sessions may use.")
       .argument("<name>", "name of the vault")
       .addOption(json())
-      .action((name: string, _: object, self: Command) => runner(self, (on) => create(on, name))),
+      .action(runner(create)),
     "tandem vaults create team",
   );
   examples(
     vault("show", "Show a vault and its credentials, without their secrets.")
       .option("--all", "include archived credentials")
-      .action((name: string, flags: { all?: true }, self: Command) =>
-        runner(self, (on) => show(on, name, flags.all ?? false)),
-      ),
+      .action(runner((on, name: string, flags: { all?: true }) => show(on, name, flags.all ?? false))),
     "tandem vaults show team",
   );
   examples(
@@ -64,7 +62,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .addOption(new Option("--in <place>", "only this part of a request").choices(["header", "body"]))
       .option("--name <text>", "name for lists")
       .addOption(fromVariable())
-      .action((name: string, flags: AddFlags, self: Command) => runner(self, (on) => add(on, name, flags))),
+      .action(runner(add)),
     "tandem vaults add team --server https://mcp.example.com/mcp",
     "tandem vaults add team --server https://mcp.example.com/mcp < token.txt",
     "tandem vaults add team --variable API_KEY --host api.example.com --secret-env API_KEY",
@@ -78,9 +76,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--name <text>", "name for lists")
       .option("--port <number>", "port of this machine that the browser comes back to; default: any", toPort)
       .option("--no-browser", "only print the link")
-      .action((name: string, url: string, flags: LoginFlags, self: Command) =>
-        runner(self, (on) => login(on, name, url, flags)),
-      ),
+      .action(runner(login)),
     "tandem vaults login team https://mcp.example.com/mcp",
     "tandem vaults login team https://mcp.example.com/mcp --client-id tandem --client-secret-env SECRET",
   );
@@ -88,17 +84,17 @@ export function register(command: Command, { examples, json, runner }: Registrat
     vault("replace", "Replace the secret of a credential. Running sessions use the new one.")
       .argument("<credential>", "credential, by id, name, server or variable")
       .addOption(fromVariable())
-      .action((name: string, credential: string, flags: AddFlags, self: Command) =>
-        runner(self, (on) => replace(on, name, credential, flags.secretEnv)),
+      .action(
+        runner((on, name: string, credential: string, flags: AddFlags) =>
+          replace(on, name, credential, flags.secretEnv),
+        ),
       ),
     "tandem vaults replace team API_KEY",
   );
   examples(
     vault("check", "Try a credential at its MCP server.")
       .argument("<credential>", "credential, by id, name or server")
-      .action((name: string, credential: string, _: object, self: Command) =>
-        runner(self, (on) => check(on, name, credential)),
-      ),
+      .action(runner(check)),
     "tandem vaults check team https://mcp.example.com/mcp",
   );
   for (const [name, description] of [
@@ -109,8 +105,10 @@ export function register(command: Command, { examples, json, runner }: Registrat
       vault(name, description)
         .argument("[credential]", "only this credential")
         .option("--yes", "skip the confirmation")
-        .action((its: string, credential: string | undefined, flags: { yes?: true }, self: Command) =>
-          runner(self, (on) => remove(on, name, its, credential, flags.yes ?? false)),
+        .action(
+          runner((on, its: string, credential: string | undefined, flags: { yes?: true }) =>
+            remove(on, name, its, credential, flags.yes ?? false),
+          ),
         ),
       `tandem vaults ${name} team`,
       `tandem vaults ${name} team API_KEY --yes`,

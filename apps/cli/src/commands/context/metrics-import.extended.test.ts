@@ -1,8 +1,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { scratchMachine } from "../../testing/run-tandem.ts";
-import { makeShop, SHOP_CONFIG } from "../../testing/scanned-shop.ts";
+import { expect, test } from "vitest";
+import { scannedMachine } from "../../testing/scanned-shop.ts";
 
 const MODELS = `semantic_models:
   - name: orders
@@ -32,20 +31,12 @@ metrics:
     type_params: {}
 `;
 
-let machine: Awaited<ReturnType<typeof scratchMachine>>;
+const machine = await scannedMachine();
 const models = () => machine.folder.join("project", "dbt", "models", "shop.yml");
 const order = () => machine.folder.join("project", "context", "metrics", "shop", "order.yaml");
-beforeAll(async () => {
-  machine = await scratchMachine(SHOP_CONFIG);
-  await makeShop(machine.folder);
-  await machine.trust();
-  const { code, stderr } = await machine.run(["context", "scan"]);
-  if (code !== 0) throw new Error(stderr);
-  await mkdir(machine.folder.join("project", "dbt", "models"), { recursive: true });
-  await writeFile(models(), MODELS);
-  await machine.run(["context", "proposals", "accept", "last", "--yes"]);
-});
-afterAll(() => machine[Symbol.asyncDispose]());
+await mkdir(machine.folder.join("project", "dbt", "models"), { recursive: true });
+await writeFile(models(), MODELS);
+await machine.run(["context", "proposals", "accept", "last", "--yes"]);
 
 test("a dry run lists what fits and what does not, and proposes nothing", async () => {
   const { code, stdout } = await machine.run(["metrics", "import", "dbt", "--dry-run"]);

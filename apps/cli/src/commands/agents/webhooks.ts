@@ -30,22 +30,18 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--description <text>", "notes about the endpoint");
 
   examples(
-    sub("list", "List the webhook endpoints, with their last delivery.")
-      .addOption(json())
-      .action((_: object, self: Command) => runner(self, (invocation) => list(invocation))),
+    sub("list", "List the webhook endpoints, with their last delivery.").addOption(json()).action(runner(list)),
     "tandem webhooks list",
   );
   examples(
     fields(sub("add", "Add an endpoint. Its signing secret is printed once.").argument("<url>", "URL of the endpoint"))
       .addOption(json())
-      .action((url: string, flags: Fields, self: Command) => runner(self, (its) => add(its, { ...flags, url }))),
+      .action(runner((its, url: string, flags: Fields) => add(its, { ...flags, url }))),
     "tandem webhooks add https://example.com/hooks --events session.status_idled,deployment_run.failed",
     'tandem webhooks add http://127.0.0.1:3000/hooks --events "session.*" --name ops',
   );
   examples(
-    one(sub("show", "Show an endpoint and its event types."))
-      .addOption(json())
-      .action((id: string, _: object, self: Command) => runner(self, (invocation) => show(invocation, id))),
+    one(sub("show", "Show an endpoint and its event types.")).addOption(json()).action(runner(show)),
     "tandem webhooks show ops",
   );
   examples(
@@ -54,43 +50,33 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--enable", "deliver again")
       .option("--disable", "stop deliveries")
       .addOption(json())
-      .action((id: string, flags: Fields & { enable?: true; disable?: true }, self: Command) =>
-        runner(self, (invocation) => update(invocation, id, flags)),
-      ),
+      .action(runner(update)),
     "tandem webhooks update ops --enable",
     "tandem webhooks update ops --events all",
   );
   examples(
-    one(sub("remove", "Remove an endpoint and its delivery log."))
-      .addOption(json())
-      .action((id: string, _: object, self: Command) => runner(self, (invocation) => remove(invocation, id))),
+    one(sub("remove", "Remove an endpoint and its delivery log.")).addOption(json()).action(runner(remove)),
     "tandem webhooks remove ops",
   );
   examples(
     one(sub("rotate", "Replace the signing secret. Both sign for a day. The new one is printed once."))
       .addOption(json())
-      .action((id: string, _: object, self: Command) => runner(self, (invocation) => rotate(invocation, id))),
+      .action(runner(rotate)),
     "tandem webhooks rotate ops",
   );
   examples(
-    one(sub("test", "Send a test event now."))
-      .addOption(json())
-      .action((id: string, _: object, self: Command) => runner(self, (invocation) => test(invocation, id))),
+    one(sub("test", "Send a test event now.")).addOption(json()).action(runner(test)),
     "tandem webhooks test ops",
   );
   examples(
-    one(sub("deliveries", "List the newest deliveries to an endpoint."))
-      .addOption(json())
-      .action((id: string, _: object, self: Command) => runner(self, (invocation) => deliveries(invocation, id))),
+    one(sub("deliveries", "List the newest deliveries to an endpoint.")).addOption(json()).action(runner(deliveries)),
     "tandem webhooks deliveries ops",
   );
   examples(
     one(sub("resend", "Deliver an event again, under the same id."))
       .argument("<delivery>", "id of the delivery, from `tandem webhooks deliveries`")
       .addOption(json())
-      .action((id: string, delivery: string, _: object, self: Command) =>
-        runner(self, (invocation) => resend(invocation, id, delivery)),
-      ),
+      .action(runner(resend)),
     "tandem webhooks resend ops whe_01JZ0000000000000000000000",
   );
 }
