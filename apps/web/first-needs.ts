@@ -5,6 +5,8 @@ const ROUTES: readonly { path: string; module: string }[] = [
   { path: "^/$", module: "src/home/home-page.tsx" },
   { path: "^/sessions/(\\w+)$", module: "src/session/session-page.tsx" },
   { path: "^/inbox$", module: "src/inbox/inbox-page.tsx" },
+  { path: "^/compare$", module: "src/changes/compare/compare-page.tsx" },
+  { path: "^/cassettes$", module: "src/cassettes/report-page.tsx" },
   { path: "^/context(/|$)", module: "src/context/context-page.tsx" },
   { path: "^/settings(/|$)", module: "src/settings/settings-page.tsx" },
 ];

@@ -1,8 +1,15 @@
-import type { CassetteReport, ComparisonReport, ReplayReport, ShownDivergence, TestReport } from "@tandem/protocol";
+import {
+  parseJson,
+  type CassetteReport,
+  type ComparisonReport,
+  type ReplayReport,
+  type ShownDivergence,
+  type TestReport,
+} from "@tandem/protocol";
 
 /** Reads a report of `tandem cassettes replay`, `test` or `compare`. Throws a sentence for the user. */
 export function readReport(text: string): CassetteReport {
-  const value = parse(text);
+  const value = parseJson(text);
   if (isReplay(value) || isTest(value) || isComparison(value)) return value;
   throw new Error(
     "The file is not a report. Write one with `tandem cassettes replay FILE --json`, `cassettes test` or `cassettes compare`.",
@@ -18,14 +25,6 @@ export async function readReportLink(hash: string): Promise<CassetteReport | und
     .text()
     .catch(() => "");
   return readReport(text);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 type Fields = Readonly<Record<string, unknown>>;

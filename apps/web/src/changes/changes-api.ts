@@ -1,4 +1,4 @@
-import type { SessionCheckpoints, SessionDiff } from "@tandem/protocol";
+import type { QueryInput, SessionCheckpoints, SessionDiff } from "@tandem/protocol";
 import { useQuery } from "@tanstack/react-query";
 import { api } from "../api/client.ts";
 import { feed } from "../live/session-feed.ts";
@@ -25,25 +25,13 @@ export function useCheckpoints(session: string) {
   });
 }
 
-interface DiffQuery {
-  turn?: number;
-  from?: string;
-  to?: string;
-  patch?: boolean;
-}
-
-export function useDiff(session: string, query: DiffQuery, isEnabled = true) {
+export function useDiff(session: string, query: QueryInput<"sessions.diff">, isEnabled = true) {
   const updatedAt = useUpdatedAt(session);
   // A diff between two checkpoints never changes, so it can be cached.
   const isFixed = query.from !== undefined && query.to !== undefined && query.to !== "now";
   return useQuery({
     queryKey: [`/v1/sessions/${session}/diff`, query, isFixed ? "fixed" : updatedAt],
-    queryFn: ({ signal }) =>
-      api.call("sessions.diff", {
-        params: { session_id: session },
-        query: { ...query, patch: query.patch === false ? "false" : "true" },
-        signal,
-      }),
+    queryFn: ({ signal }) => api.call("sessions.diff", { params: { session_id: session }, query, signal }),
     placeholderData: (before) => before,
     enabled: isEnabled,
     ...(isFixed && { staleTime: Number.POSITIVE_INFINITY }),

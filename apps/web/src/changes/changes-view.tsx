@@ -1,5 +1,5 @@
 import { useNavigate } from "@tanstack/react-router";
-import { useMemo, useState } from "react";
+import { useMemo, useState, useSyncExternalStore } from "react";
 import { useShortcuts } from "../ui/keyboard/shortcuts.ts";
 import { Empty } from "../ui/empty.tsx";
 import { Problem } from "../ui/problem.tsx";
@@ -14,7 +14,7 @@ import { RewindDialog } from "./actions/rewind-dialog.tsx";
 import { TurnList } from "./turn-list.tsx";
 import { UndoRewind } from "./actions/undo-rewind.tsx";
 import { useComments } from "../diff/use-comments.ts";
-import { useDiffLayout } from "./use-diff-layout.ts";
+import type { DiffLayout } from "../diff/diff-view.tsx";
 import { WorktreePanel } from "./actions/worktree-panel.tsx";
 
 /** The file changes of a session, per turn and in total, with rewind and fork. */
@@ -141,4 +141,22 @@ export default function ChangesView({ session }: { session: string }) {
       )}
     </div>
   );
+}
+
+const KEY = "tandem.diff";
+const wide = matchMedia("(min-width: 72rem)");
+const subscribe = (listener: () => void): (() => void) => {
+  wide.addEventListener("change", listener);
+  return () => wide.removeEventListener("change", listener);
+};
+
+/** The split layout needs a wide screen and the user's choice. */
+function useDiffLayout(): { layout: DiffLayout; canSplit: boolean; setLayout: (layout: DiffLayout) => void } {
+  const canSplit = useSyncExternalStore(subscribe, () => wide.matches);
+  const [chosen, setChosen] = useState<DiffLayout>(() => (localStorage.getItem(KEY) === "split" ? "split" : "unified"));
+  const setLayout = (layout: DiffLayout): void => {
+    localStorage.setItem(KEY, layout);
+    setChosen(layout);
+  };
+  return { layout: canSplit ? chosen : "unified", canSplit, setLayout };
 }

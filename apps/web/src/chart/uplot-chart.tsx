@@ -6,7 +6,7 @@ import { theme } from "../state/theme.ts";
 import { COLOURS } from "./chart-colours.ts";
 
 export interface UplotChartProps {
-  /** What the labels are: "Day", "Request". */
+  /** The kind of the labels: "Day", "Request". */
   xLabel: string;
   labels: readonly string[];
   /** A missing value is a gap, not a zero. */

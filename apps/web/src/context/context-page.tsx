@@ -1,11 +1,11 @@
 import { useNavigate, useParams } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
+import { lazy, type ReactElement, Suspense } from "react";
 import { ApiError } from "../api/client.ts";
 import { NotFound } from "../ui/not-found.tsx";
 import { useShortcuts } from "../ui/keyboard/shortcuts.ts";
 import { Problem } from "../ui/problem.tsx";
 import { useOverview } from "./context-api.ts";
-import { readPath, SECTIONS, type Section } from "./context-route.ts";
+import { type ContextView, readPath, SECTIONS, type Section } from "./context-route.ts";
 import { EmptyContext } from "./empty-context.tsx";
 import { SearchView } from "./search/search-view.tsx";
 import { SECTION_WORDS, SectionBar } from "./section-bar.tsx";
@@ -56,8 +56,10 @@ export function ContextPage() {
   );
 }
 
-function View({ view, rest }: { view: string; rest: string }) {
+function View({ view, rest }: { view: ContextView; rest: string }): ReactElement {
   switch (view) {
+    case "search":
+      return <SearchView />;
     case "wiki":
       return <WikiView pageKey={rest} />;
     case "passages":
@@ -78,7 +80,5 @@ function View({ view, rest }: { view: string; rest: string }) {
       return <JobsView job={rest} />;
     case "sources":
       return <SourcesView source={rest} />;
-    default:
-      return <SearchView />;
   }
 }

@@ -34,14 +34,17 @@ export const SECTIONS = [
 ] as const;
 export type Section = (typeof SECTIONS)[number];
 
-/** Parses the path into section and view. Passages belong to the wiki, the graph to the tables. */
-export function readPath(splat: string): { section: Section; view: string; rest: string } | undefined {
+/** A section's own page, or one that belongs to it: passages to the wiki, the graph to the tables. */
+export type ContextView = Section | "passages" | "graph";
+
+/** Parses the path into section and view. */
+export function readPath(splat: string): { section: Section; view: ContextView; rest: string } | undefined {
   const [view, rest] = splitOnce(splat.replace(/\/+$/, ""), "/");
   if (view === "") return { section: "search", view: "search", rest: "" };
   if (view === "passages") return { section: "wiki", view, rest };
   if (view === "graph") return { section: "tables", view, rest };
   const section = SECTIONS.find((name) => name === view);
-  return section && { section, view, rest };
+  return section && { section, view: section, rest };
 }
 
 function splitOnce(text: string, separator: string): [string, string] {

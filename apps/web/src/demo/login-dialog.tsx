@@ -17,10 +17,7 @@ export default function LoginDialog({ onClose }: { onClose: () => void }) {
   const name = auth?.account?.email ?? auth?.account?.organization;
   return (
     <Dialog
-      isOpen
-      onOpenChange={(isOpen) => {
-        if (!isOpen) onClose();
-      }}
+      onClose={onClose}
       title="Use my Claude login"
       description="Your own sessions run on your Claude account. The demo stays separate and keeps its data."
       size="narrow"

@@ -2,7 +2,7 @@ import { GitBranch } from "lucide-react";
 import { LineCount } from "../diff/line-count.tsx";
 import type { FeedSession } from "../live/session-feed.ts";
 
-/** What the session did: the failure, or the last line of the answer. */
+/** The session's result: its failure, or the last line of its answer. */
 export function OutcomeLine({ session, lines = 1 }: { session: FeedSession; lines?: 1 | 2 }) {
   const { outcome, status } = session;
   if (!outcome) return null;

@@ -1,11 +1,10 @@
 import type { Approval } from "@tandem/protocol";
 import { Link } from "@tanstack/react-router";
 import { ClipboardList, MessageCircleQuestion, ShieldQuestion } from "lucide-react";
-import type { ReactNode, RefObject } from "react";
+import { type ReactNode, type RefObject, useLayoutEffect } from "react";
 import { summarizeCall, nameOfKind } from "./summarize-call.ts";
 import { ApprovalExpiry } from "./approval-expiry.tsx";
 import { OutcomeLine } from "./outcome-line.tsx";
-import { useKeptFocus } from "./use-kept-focus.ts";
 
 const ICONS = { tool: ShieldQuestion, plan: ClipboardList, question: MessageCircleQuestion } as const;
 
@@ -71,4 +70,24 @@ function Origin({ approval }: { approval: CardApproval }) {
       <span className="font-mono text-xs leading-5 wrap-anywhere">{approval.folder}</span>
     </p>
   );
+}
+
+/**
+ * Keeps the keyboard's place when an answered card disappears: the focus moves to the next card, the conversation or the
+ * page, instead of back to the top of the document.
+ */
+function useKeptFocus(card: RefObject<HTMLElement | null>): void {
+  useLayoutEffect(() => {
+    const element = card.current;
+    return () => {
+      if (!element?.contains(document.activeElement)) return;
+      requestAnimationFrame(() => {
+        if (document.activeElement !== document.body) return;
+        const next = ["article[data-card]", "[role=log]"]
+          .map((selector) => document.querySelector<HTMLElement>(`#main ${selector}`))
+          .find((found) => found !== null);
+        (next ?? document.getElementById("main"))?.focus({ preventScroll: true });
+      });
+    };
+  }, [card]);
 }

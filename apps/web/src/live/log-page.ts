@@ -1,4 +1,4 @@
-import type { LoggedEvent, SessionEvent } from "@tandem/protocol";
+import type { QueryInput, ResponseOf, SessionEvent } from "@tandem/protocol";
 import { api, ApiError } from "../api/client.ts";
 
 /** Number of latest events in the first request. */
@@ -6,12 +6,7 @@ export const FIRST_PAGE = 600;
 /** Number of events around a linked part in the first request: several screens in both directions. */
 const AROUND = 200;
 
-export interface LogPage {
-  data: LoggedEvent[];
-  waiting: SessionEvent[];
-  before: number | null;
-  head: number;
-}
+export type LogPage = ResponseOf<"sessions.log.list">;
 
 /** The end of a log and, for a link to a part further back, the events around that part. */
 export interface LogStart {
@@ -19,14 +14,11 @@ export interface LogStart {
   around: LogPage | undefined;
 }
 
-interface PageQuery {
-  limit: number;
-  before?: number | undefined;
-  around?: string | undefined;
-  thread?: string | undefined;
-}
-
-export async function readPage(session: string, query: PageQuery, signal?: AbortSignal): Promise<LogPage> {
+export async function readPage(
+  session: string,
+  query: QueryInput<"sessions.log.list">,
+  signal?: AbortSignal,
+): Promise<LogPage> {
   const page = await api.call("sessions.log.list", { params: { session_id: session }, query, signal });
   // Only the model needs the signature, which is often longer than the text. Drop it to save memory.
   for (const { event } of page.data) if (event.type === "tandem.thinking") event.signature = null;

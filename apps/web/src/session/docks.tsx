@@ -1,5 +1,4 @@
 import type { Message, PartOf } from "@tandem/protocol";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { ChevronDown, ListChecks, LoaderCircle, Square } from "lucide-react";
 import { lazy, Suspense } from "react";
 import { api } from "../api/client.ts";
@@ -16,6 +15,7 @@ import { StuckDock } from "./stuck-dock.tsx";
 import { doneOf, TodoList } from "./transcript/todo-list.tsx";
 import { useNow } from "./use-now.ts";
 import { useTasks } from "./use-session-data.ts";
+import { useChange } from "../api/use-change.ts";
 
 const UndoRewindDock = lazy(() => import("../changes/actions/undo-rewind-dock.tsx"));
 
@@ -110,12 +110,10 @@ function latestTodos(messages: readonly Message[]): PartOf<"todo">["todos"] | un
 }
 
 function Tasks({ session }: { session: string }) {
-  const queries = useQueryClient();
   const running = useTasks(session).filter(({ status }) => /run|pend|progress/.test(status));
-  const stop = useMutation({
-    mutationFn: (task: string) => api.call("sessions.tasks.stop", { params: { session_id: session, task_id: task } }),
-    onSettled: () => queries.invalidateQueries({ queryKey: [`/v1/sessions/${session}/tasks`] }),
-  });
+  const stop = useChange([`/v1/sessions/${session}/tasks`], (task: string) =>
+    api.call("sessions.tasks.stop", { params: { session_id: session, task_id: task } }),
+  );
   if (running.length === 0) return null;
   return (
     <section aria-label="Background tasks" className="rounded-xl border border-line bg-surface text-sm">

@@ -1,18 +1,24 @@
-import { useParams, useSearch } from "@tanstack/react-router";
+import { useParams, useSearch, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useLayoutEffect, useMemo, useState } from "react";
 import { LiveLog } from "../live/live-log.ts";
 import { NotFound } from "../ui/not-found.tsx";
 import { usePageTitle } from "../state/page-title.ts";
-import { ChatShortcuts } from "./chat-shortcuts.tsx";
+import { sessionAction } from "../state/open-dialogs.ts";
+import { useShortcuts } from "../ui/keyboard/shortcuts.ts";
+import { hasHistory } from "./transcript/message-actions.tsx";
 import { Composer } from "./composer/composer.tsx";
 import { Docks } from "./docks.tsx";
 import { FoldStateProvider } from "./transcript/fold-state.tsx";
 import { Pickers } from "./pickers.tsx";
-import { SessionContext } from "../state/session-context.ts";
+import { SessionContext, useSession } from "../state/session-context.ts";
 import { SessionHeader } from "./header/session-header.tsx";
 import { Timeline } from "./transcript/timeline.tsx";
-import { useFreshData } from "./use-session-data.ts";
-import { useSessionSummary } from "./use-session-summary.ts";
+import { useFreshData, useSessionResource } from "./use-session-data.ts";
+import { ApiError } from "../api/client.ts";
+import { useEnvironments } from "../api/lists.ts";
+import { feed, type FeedSession } from "../live/session-feed.ts";
+import { useLive } from "../live/live-value.ts";
+import { toFeedSession } from "../live/feed-session.ts";
 
 const VIEWS = {
   talk: undefined,
@@ -76,4 +82,34 @@ function OpenSession({ session }: { session: string }) {
       </FoldStateProvider>
     </SessionContext>
   );
+}
+
+/** Rewind, fork, compare and resend in the chat. Changes and History have the same keys for their own turn. */
+function ChatShortcuts({ log }: { log: LiveLog }) {
+  const { id, title } = useSession();
+  const session = { id, title: title ?? null };
+  const navigate = useNavigate();
+  const resend = (): void => {
+    const message = log.messages.current.findLast((each) => each.role === "user" && hasHistory(each));
+    if (message) sessionAction.set({ kind: "resend", session, message });
+  };
+  useShortcuts("Session", {
+    r: ["Rewind", () => sessionAction.set({ kind: "rewind", session })],
+    f: ["Fork", () => sessionAction.set({ kind: "fork", session })],
+    c: ["Compare with another session", () => void navigate({ to: "/compare", search: { a: id } })],
+    "shift+e": ["Edit and resend the last message", resend],
+  });
+  return null;
+}
+
+/** The session from the feed, or an archived one from the API. */
+function useSessionSummary(id: string): { session: FeedSession | undefined; isMissing: boolean } {
+  const present = useLive(feed.sessions).get(id);
+  const { data, error } = useSessionResource(id);
+  const environments = useEnvironments(true);
+  const isKept = present === undefined && data !== undefined && data.archived_at !== null;
+  return {
+    session: present ?? (isKept ? toFeedSession(data, environments.data) : undefined),
+    isMissing: present === undefined && error instanceof ApiError && error.status === 404,
+  };
 }

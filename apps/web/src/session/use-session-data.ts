@@ -32,7 +32,7 @@ export function useTasks(session: string): readonly BackgroundTask[] {
   return data?.data ?? [];
 }
 
-const CHANGES: Readonly<Record<string, readonly ("" | "/budget" | "/tasks")[]>> = {
+const CHANGES: Readonly<Partial<Record<SessionEvent["type"], readonly ("" | "/budget" | "/tasks")[]>>> = {
   "session.updated": ["", "/budget"],
   "tandem.mode": [""],
   "tandem.model": [""],

@@ -1,8 +1,8 @@
 import type { SandboxHost } from "@tandem/protocol";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { api } from "../api/client.ts";
 import { Button } from "../ui/button.tsx";
 import { Problem } from "../ui/problem.tsx";
+import { useChange } from "../api/use-change.ts";
 
 /** The first part of the key of every query for allowed and refused hosts. */
 export const SANDBOX_HOSTS = "/v1/sandbox/hosts";
@@ -15,12 +15,9 @@ const CHOICES: readonly { scope: SandboxHost["scope"]; label: string; title?: st
 
 /** Buttons that allow a refused host. The next connection of the running session succeeds. */
 export function AllowHostButtons({ host, session }: { host: string; session: string }) {
-  const queries = useQueryClient();
-  const allow = useMutation({
-    mutationFn: (scope: SandboxHost["scope"]) =>
-      api.call("sandbox.hosts.create", { body: { host, scope, session_id: session } }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: [SANDBOX_HOSTS] }),
-  });
+  const allow = useChange([SANDBOX_HOSTS], (scope: SandboxHost["scope"]) =>
+    api.call("sandbox.hosts.create", { body: { host, scope, session_id: session } }),
+  );
   return (
     <div className="mt-1.5 flex flex-wrap items-center gap-2">
       {CHOICES.map(({ scope, label, title }) => (

@@ -1,5 +1,5 @@
 import { type BudgetGauge, type BudgetUnit, BUDGET_UNITS, type BodyInput } from "@tandem/protocol";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../api/client.ts";
 import { useAgents } from "../api/lists.ts";
@@ -7,10 +7,12 @@ import { folderName } from "../text/path-labels.ts";
 import { count, isDemo, duration, money } from "../text/format.ts";
 import { Button } from "../ui/button.tsx";
 import { Empty } from "../ui/empty.tsx";
-import { Field, TextInput } from "../ui/field.tsx";
 import { Problem } from "../ui/problem.tsx";
-import { Select } from "../ui/select.tsx";
 import { PageHead, Panel } from "./panel.tsx";
+import { useChange } from "../api/use-change.ts";
+import { AgentField } from "./agent-field.tsx";
+import { TextField } from "../ui/field.tsx";
+import { SelectField } from "../ui/select.tsx";
 
 const KEY = ["/v1/budgets"];
 const amount = (unit: BudgetUnit, value: number): string =>
@@ -125,8 +127,6 @@ interface NewLimit {
 }
 
 function SetBudget({ gauges }: { gauges: readonly BudgetGauge[] }) {
-  const queries = useQueryClient();
-  const agents = useAgents();
   const [form, setForm] = useState<NewLimit>({ scope: "day", of: "", unit: "usd", value: "" });
   const set = (part: Partial<NewLimit>): void => setForm({ ...form, ...part });
   const value = Number(form.value.replace(",", "."));
@@ -135,17 +135,15 @@ function SetBudget({ gauges }: { gauges: readonly BudgetGauge[] }) {
     ({ scope, of, limit }) => limit !== null && scope === form.scope && (form.of === "" || form.of === of),
   );
   const isTaken = form.value === "" && hasLimit;
-  const save = useMutation({
-    mutationFn: () =>
-      api.call("budgets.set", {
-        body: {
-          scope: form.scope,
-          ...(form.of !== "" && { of: form.of }),
-          limits: form.value === "" ? {} : { [form.unit]: value },
-        },
-      }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: KEY }),
-  });
+  const save = useChange(KEY, () =>
+    api.call("budgets.set", {
+      body: {
+        scope: form.scope,
+        ...(form.of !== "" && { of: form.of }),
+        limits: form.value === "" ? {} : { [form.unit]: value },
+      },
+    }),
+  );
   return (
     <Panel title="Set a limit" note="Replaces the current limit. Leave the amount empty to remove it.">
       <form
@@ -155,59 +153,31 @@ function SetBudget({ gauges }: { gauges: readonly BudgetGauge[] }) {
           save.mutate();
         }}
       >
-        <Field label="Period">
-          {(ids) => (
-            <Select
-              {...ids}
-              className="w-full"
-              value={form.scope}
-              onChange={(scope) => set({ scope, of: "" })}
-              options={[
-                { value: "day", label: "Each day" },
-                { value: "project", label: "Project lifetime" },
-                { value: "agent", label: "Agent lifetime" },
-              ]}
-            />
-          )}
-        </Field>
-        {form.scope === "agent" && (
-          <Field label="Agent">
-            {(ids) => (
-              <Select
-                {...ids}
-                className="w-full"
-                value={form.of}
-                onChange={(of) => set({ of })}
-                options={[
-                  { value: "", label: "All agents" },
-                  ...(agents.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
-                ]}
-              />
-            )}
-          </Field>
-        )}
-        <Field label="Applies to">
-          {(ids) => (
-            <Select
-              {...ids}
-              className="w-full"
-              value={form.unit}
-              onChange={(unit) => set({ unit })}
-              options={BUDGET_UNITS.map((unit) => ({ value: unit, label: UNIT_WORDS[unit] }))}
-            />
-          )}
-        </Field>
-        <Field label="Limit" problem={isBad ? "Enter a number above 0, or leave it empty." : undefined}>
-          {(ids) => (
-            <TextInput
-              {...ids}
-              inputMode="decimal"
-              placeholder="No limit"
-              value={form.value}
-              onChange={(event) => set({ value: event.target.value })}
-            />
-          )}
-        </Field>
+        <SelectField
+          label="Period"
+          value={form.scope}
+          onChange={(scope) => set({ scope, of: "" })}
+          options={[
+            { value: "day", label: "Each day" },
+            { value: "project", label: "Project lifetime" },
+            { value: "agent", label: "Agent lifetime" },
+          ]}
+        />
+        {form.scope === "agent" && <AgentField none="All agents" value={form.of} onChange={(of) => set({ of })} />}
+        <SelectField
+          label="Applies to"
+          value={form.unit}
+          onChange={(unit) => set({ unit })}
+          options={BUDGET_UNITS.map((unit) => ({ value: unit, label: UNIT_WORDS[unit] }))}
+        />
+        <TextField
+          label="Limit"
+          problem={isBad ? "Enter a number above 0, or leave it empty." : undefined}
+          inputMode="decimal"
+          placeholder="No limit"
+          value={form.value}
+          onChange={(value) => set({ value })}
+        />
         <div className="flex items-center gap-3 sm:col-span-full">
           <Button
             type="submit"

@@ -38,8 +38,9 @@ export default function CredentialsPage() {
           <Panel title="In use">
             <Rows>
               {data.tandem.map((use) => (
-                <UsedRow key={use.for} use={use} />
+                <UsedRow key={use.for} use={use} login={data.login} />
               ))}
+              <ClaudeCodeRow used={data.claude_code} />
             </Rows>
           </Panel>
           {data.notices.length > 0 && (
@@ -75,19 +76,39 @@ export default function CredentialsPage() {
   );
 }
 
-function UsedRow({ use: { for: purpose, backend, source, state, payer, because } }: { use: CredentialUse }) {
+function UsedRow({ use, login }: { use: CredentialUse; login: CredentialsReport["login"] }) {
+  const { for: purpose, backend, source, state, payer, because } = use;
   const { tone, label } = STATES[state];
+  // A login of the Console is a key of its account.
+  const isKeyOfLogin = payer === "claude_login" && login.payer === "api_account";
   return (
     <Row>
       <span className="w-24 shrink-0 font-medium">{USES[purpose]}</span>
       <span className="min-w-0 flex-1">
         {source === null ? <span className="text-ink-soft">{backend}</span> : <Mono>{source}</Mono>}
         <span className="block text-xs text-ink-faint">
-          {state === "none_needed" ? "" : `Billed to: ${PAYERS[payer] ?? payer} · `}
+          {state === "none_needed"
+            ? ""
+            : `Billed to: ${isKeyOfLogin ? "Console account" : (PAYERS[payer] ?? payer)} · `}
           {because}
         </span>
       </span>
       <Badge tone={tone}>{label}</Badge>
+    </Row>
+  );
+}
+
+function ClaudeCodeRow({ used: { sends, cloud, host } }: { used: CredentialsReport["claude_code"] }) {
+  const source = cloud ?? [...new Set(Object.values(sends))].join(" and ");
+  return (
+    <Row>
+      <span className="w-24 shrink-0 font-medium">Claude Code</span>
+      <span className="min-w-0 flex-1">
+        {source === "" ? <span className="text-ink-soft">nothing</span> : <Mono>{source}</Mono>}
+        <span className="block text-xs text-ink-faint">
+          {`When started without Tandem${host === null ? "" : `, sent to ${host}`}`}
+        </span>
+      </span>
     </Row>
   );
 }

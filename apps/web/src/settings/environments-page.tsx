@@ -1,16 +1,16 @@
 import { type Environment, ENVIRONMENT_METADATA, LOCAL_ENVIRONMENT } from "@tandem/protocol";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../api/client.ts";
 import { useEnvironments } from "../api/lists.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/confirm.tsx";
-import { Dialog } from "../ui/dialog.tsx";
-import { Field, TextInput } from "../ui/field.tsx";
 import { Problem } from "../ui/problem.tsx";
-import { Select } from "../ui/select.tsx";
 import { AddButton } from "./add-button.tsx";
 import { Badge, Mono, PageHead, Panel, Row, Rows } from "./panel.tsx";
+import { FormDialog } from "../ui/form-dialog.tsx";
+import { useChange } from "../api/use-change.ts";
+import { TextField } from "../ui/field.tsx";
+import { SelectField } from "../ui/select.tsx";
 
 const { path, isolation, branch } = ENVIRONMENT_METADATA;
 /** Shortens a commit hash. */
@@ -20,7 +20,6 @@ export default function EnvironmentsPage() {
   const list = useEnvironments();
   const [isNew, setNew] = useState(false);
   const [ended, setEnded] = useState<Environment>();
-  const queries = useQueryClient();
   return (
     <>
       <PageHead title="Environments" action={<AddButton onClick={() => setNew(true)}>New environment</AddButton>}>
@@ -62,18 +61,17 @@ export default function EnvironmentsPage() {
         </Panel>
       )}
       {isNew && <NewEnvironment onClose={() => setNew(false)} />}
-      <Confirm
-        isOpen={ended !== undefined}
-        onOpenChange={() => setEnded(undefined)}
-        title={`Archive ${ended?.name ?? ""}?`}
-        verb="Archive"
-        act={async () => {
-          await api.call("environments.archive", { params: { environment_id: ended?.id ?? "" } });
-          await queries.invalidateQueries({ queryKey: ["/v1/environments"] });
-        }}
-      >
-        New sessions cannot use it. Existing sessions continue, and its folder is kept.
-      </Confirm>
+      {ended && (
+        <Confirm
+          onClose={() => setEnded(undefined)}
+          title={`Archive ${ended.name}?`}
+          verb="Archive"
+          act={() => api.call("environments.archive", { params: { environment_id: ended.id } })}
+          reloads={["/v1/environments"]}
+        >
+          New sessions cannot use it. Existing sessions continue, and its folder is kept.
+        </Confirm>
+      )}
     </>
   );
 }
@@ -85,11 +83,11 @@ const KINDS = [
 ];
 
 function NewEnvironment({ onClose }: { onClose: () => void }) {
-  const queries = useQueryClient();
   const [form, setForm] = useState({ name: "", kind: "folder", folder: "", branch: "" });
   const set = (part: Partial<typeof form>): void => setForm({ ...form, ...part });
-  const create = useMutation({
-    mutationFn: () =>
+  const create = useChange(
+    ["/v1/environments"],
+    () =>
       api.call("environments.create", {
         body: {
           name: form.name.trim(),
@@ -100,58 +98,31 @@ function NewEnvironment({ onClose }: { onClose: () => void }) {
           },
         },
       }),
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: ["/v1/environments"] });
-      onClose();
-    },
-  });
+    onClose,
+  );
   const isReady = form.name.trim() !== "" && (form.kind === "scratch" || form.folder.trim() !== "");
   return (
-    <Dialog
-      isOpen
-      onOpenChange={onClose}
-      title="New environment"
-      footer={
-        <Button look="primary" disabled={!isReady || create.isPending} onClick={() => create.mutate()}>
-          Create
-        </Button>
-      }
-    >
-      <div className="space-y-3">
-        <Field label="Name">
-          {(ids) => <TextInput {...ids} value={form.name} onChange={(event) => set({ name: event.target.value })} />}
-        </Field>
-        <Field label="Type">
-          {(ids) => (
-            <Select {...ids} className="w-full" value={form.kind} onChange={(kind) => set({ kind })} options={KINDS} />
-          )}
-        </Field>
-        {form.kind !== "scratch" && (
-          <Field label="Folder" hint="Absolute path inside a folder that the server may use.">
-            {(ids) => (
-              <TextInput
-                {...ids}
-                className="font-mono"
-                value={form.folder}
-                onChange={(event) => set({ folder: event.target.value })}
-              />
-            )}
-          </Field>
-        )}
-        {form.kind === "worktree" && (
-          <Field label="Start from" hint="A branch or commit. Default: the folder’s current checkout.">
-            {(ids) => (
-              <TextInput
-                {...ids}
-                className="font-mono"
-                value={form.branch}
-                onChange={(event) => set({ branch: event.target.value })}
-              />
-            )}
-          </Field>
-        )}
-        <Problem error={create.error} />
-      </div>
-    </Dialog>
+    <FormDialog onClose={onClose} title="New environment" verb="Create" isReady={isReady} action={create}>
+      <TextField label="Name" value={form.name} onChange={(name) => set({ name })} />
+      <SelectField label="Type" value={form.kind} onChange={(kind) => set({ kind })} options={KINDS} />
+      {form.kind !== "scratch" && (
+        <TextField
+          label="Folder"
+          hint="Absolute path inside a folder that the server may use."
+          inputClassName="font-mono"
+          value={form.folder}
+          onChange={(folder) => set({ folder })}
+        />
+      )}
+      {form.kind === "worktree" && (
+        <TextField
+          label="Start from"
+          hint="A branch or commit. Default: the folder’s current checkout."
+          inputClassName="font-mono"
+          value={form.branch}
+          onChange={(branch) => set({ branch })}
+        />
+      )}
+    </FormDialog>
   );
 }

@@ -1,11 +1,12 @@
 import type { KnownMcpServer } from "@tandem/protocol";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { api } from "../api/client.ts";
 import { ago, formatDateTime } from "../text/format.ts";
 import { Button } from "../ui/button.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { Problem } from "../ui/problem.tsx";
 import { Badge, Mono, PageHead, Panel } from "./panel.tsx";
+import { useChange } from "../api/use-change.ts";
 
 const KEY = ["/v1/mcp_servers"];
 
@@ -34,12 +35,9 @@ export default function McpPage() {
 }
 
 function Server({ server }: { server: KnownMcpServer }) {
-  const queries = useQueryClient();
-  const accept = useMutation({
-    mutationFn: () =>
-      api.call("mcp_servers.accept", { params: { mcp_server_id: server.id }, body: { hash: server.hash } }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: KEY }),
-  });
+  const accept = useChange(KEY, () =>
+    api.call("mcp_servers.accept", { params: { mcp_server_id: server.id }, body: { hash: server.hash } }),
+  );
   const hasChanged = server.changes.length > 0;
   return (
     <Panel>

@@ -1,4 +1,5 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import type { NotificationTarget } from "@tandem/protocol";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { BellRing, Monitor, Webhook } from "lucide-react";
 import { api } from "../api/client.ts";
@@ -7,14 +8,7 @@ import { ago, formatDateTime } from "../text/format.ts";
 import { Button } from "../ui/button.tsx";
 import { Problem } from "../ui/problem.tsx";
 import { Badge, Mono, PageHead, Panel, Row, Rows } from "./panel.tsx";
-
-interface Target {
-  target: string;
-  on: ("approval" | "completed" | "failed")[];
-  signed: boolean;
-  waiting: number;
-  last: { at: string; delivered: boolean; detail: string | null } | null;
-}
+import { useChange } from "../api/use-change.ts";
 
 const KEY = ["/v1/notifications"];
 const EVENTS = { approval: "approvals and questions", completed: "finished turns", failed: "failures" } as const;
@@ -22,12 +16,8 @@ const listed = new Intl.ListFormat("en");
 
 /** Notification targets, and whether they work. */
 export default function NotificationsPage() {
-  const queries = useQueryClient();
   const list = useQuery({ queryKey: KEY, queryFn: ({ signal }) => api.call("notifications.list", { signal }) });
-  const test = useMutation({
-    mutationFn: () => api.call("notifications.test"),
-    onSettled: () => queries.invalidateQueries({ queryKey: KEY }),
-  });
+  const test = useChange(KEY, () => api.call("notifications.test"));
   const targets = list.data?.data;
   return (
     <>
@@ -99,7 +89,7 @@ function NoTargets() {
   );
 }
 
-function Targets({ targets }: { targets: readonly Target[] }) {
+function Targets({ targets }: { targets: readonly NotificationTarget[] }) {
   return (
     <Rows>
       {targets.map(({ target, on, signed, waiting, last }) => {

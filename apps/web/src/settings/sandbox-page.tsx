@@ -1,5 +1,5 @@
 import type { RefusedHost, SandboxHost } from "@tandem/protocol";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { api } from "../api/client.ts";
@@ -8,16 +8,16 @@ import { folderName } from "../text/path-labels.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/confirm.tsx";
 import { Empty } from "../ui/empty.tsx";
-import { Field, TextInput } from "../ui/field.tsx";
 import { Problem } from "../ui/problem.tsx";
 import { AllowHostButtons, SANDBOX_HOSTS } from "./allow-host-buttons.tsx";
 import { Badge, PageHead, Panel, Row, Rows } from "./panel.tsx";
+import { useChange } from "../api/use-change.ts";
+import { TextField } from "../ui/field.tsx";
 
 const KEY = [SANDBOX_HOSTS];
 
 /** Hosts that sandboxed sessions asked for, and those that people allowed. */
 export default function SandboxPage() {
-  const queries = useQueryClient();
   const list = useQuery({ queryKey: KEY, queryFn: ({ signal }) => api.call("sandbox.hosts.list", { signal }) });
   const [ended, setEnded] = useState<SandboxHost>();
   const { data: allowed = [], refused = [] } = list.data ?? {};
@@ -66,19 +66,18 @@ export default function SandboxPage() {
         </Panel>
       )}
       <AllowInFolder />
-      <Confirm
-        isOpen={ended !== undefined}
-        onOpenChange={() => setEnded(undefined)}
-        title="Revoke this host?"
-        verb="Revoke"
-        act={async () => {
-          await api.call("sandbox.hosts.delete", { params: { sandbox_host_id: ended?.id ?? "" } });
-          await queries.invalidateQueries({ queryKey: KEY });
-        }}
-      >
-        <p className="font-mono">{ended?.host}</p>
-        <p className="mt-1">Takes effect with the next connection. Open connections stay.</p>
-      </Confirm>
+      {ended && (
+        <Confirm
+          onClose={() => setEnded(undefined)}
+          title="Revoke this host?"
+          verb="Revoke"
+          act={() => api.call("sandbox.hosts.delete", { params: { sandbox_host_id: ended.id } })}
+          reloads={KEY}
+        >
+          <p className="font-mono">{ended.host}</p>
+          <p className="mt-1">Takes effect with the next connection. Open connections stay.</p>
+        </Confirm>
+      )}
     </>
   );
 }
@@ -108,26 +107,14 @@ function Refused({ refused: { host, count, session_id, folder, last_at } }: { re
 }
 
 function AllowInFolder() {
-  const queries = useQueryClient();
   const [form, setForm] = useState({ host: "", folder: "" });
-  const allow = useMutation({
-    mutationFn: () =>
+  const allow = useChange(
+    KEY,
+    () =>
       api.call("sandbox.hosts.create", {
         body: { host: form.host.trim(), scope: "folder", folder: form.folder.trim() },
       }),
-    onSuccess: () => {
-      setForm({ ...form, host: "" });
-      return queries.invalidateQueries({ queryKey: KEY });
-    },
-  });
-  const text = (key: "host" | "folder", placeholder: string) => (ids: object) => (
-    <TextInput
-      {...ids}
-      placeholder={placeholder}
-      className="font-mono"
-      value={form[key]}
-      onChange={(event) => setForm({ ...form, [key]: event.target.value })}
-    />
+    () => setForm({ ...form, host: "" }),
   );
   return (
     <Panel title="Allow a host">
@@ -138,12 +125,22 @@ function AllowInFolder() {
           allow.mutate();
         }}
       >
-        <Field label="Host" hint="A name, optionally with *. in front or a port. No IP address.">
-          {text("host", "api.example.com")}
-        </Field>
-        <Field label="Folder" hint="Counts for its sessions, now and later.">
-          {text("folder", "/home/me/project")}
-        </Field>
+        <TextField
+          label="Host"
+          hint="A name, optionally with *. in front or a port. No IP address."
+          inputClassName="font-mono"
+          placeholder="api.example.com"
+          value={form.host}
+          onChange={(host) => setForm({ ...form, host })}
+        />
+        <TextField
+          label="Folder"
+          hint="Counts for its sessions, now and later."
+          inputClassName="font-mono"
+          placeholder="/home/me/project"
+          value={form.folder}
+          onChange={(folder) => setForm({ ...form, folder })}
+        />
         <Problem error={allow.error} className="sm:col-span-2" />
         <div className="flex items-center gap-3">
           <Button

@@ -1,4 +1,5 @@
 import { useNavigate } from "@tanstack/react-router";
+import { SECTIONS } from "../context/context-route.ts";
 import { feed } from "../live/session-feed.ts";
 import { useLive } from "../live/live-value.ts";
 import { useOwnTenant } from "../live/own-tenant.ts";
@@ -16,8 +17,6 @@ export interface PaletteAction {
   keys?: string;
   act: () => void;
 }
-
-const CONTEXT_SECTIONS = ["wiki", "tables", "metrics", "sql", "proposals", "memory", "jobs", "sources"] as const;
 
 /** Every action by group: those of the current view and session first, then the global ones. */
 export function usePaletteActions(openId: string | undefined, typed: string): [title: string, PaletteAction[]][] {
@@ -55,13 +54,15 @@ export function usePaletteActions(openId: string | undefined, typed: string): [t
     ],
     [
       "Context",
-      CONTEXT_SECTIONS.map((name) => ({
-        label: name === "sql" ? "SQL" : name.charAt(0).toUpperCase() + name.slice(1),
-        act: () => void navigate({ to: "/context/$", params: { _splat: name } }),
-      })).concat({
-        label: "Query metrics",
-        act: () => void navigate({ to: "/context/$", params: { _splat: "metrics/query" } }),
-      }),
+      SECTIONS.filter((name) => name !== "search")
+        .map((name) => ({
+          label: name === "sql" ? "SQL" : name.charAt(0).toUpperCase() + name.slice(1),
+          act: () => void navigate({ to: "/context/$", params: { _splat: name } }),
+        }))
+        .concat({
+          label: "Query metrics",
+          act: () => void navigate({ to: "/context/$", params: { _splat: "metrics/query" } }),
+        }),
     ],
     ["Theme", THEMES.map((name) => ({ label: `Theme: ${name}`, act: () => setTheme(name) }))],
   ];

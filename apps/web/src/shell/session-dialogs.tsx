@@ -1,15 +1,13 @@
-import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 import { api } from "../api/client.ts";
 import { markSeen } from "../state/last-seen.ts";
 import { useLive } from "../live/live-value.ts";
-import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/confirm.tsx";
-import { Dialog } from "../ui/dialog.tsx";
-import { Field, TextInput } from "../ui/field.tsx";
-import { Problem } from "../ui/problem.tsx";
 import { type SessionAction, sessionAction } from "../state/open-dialogs.ts";
+import { FormDialog } from "../ui/form-dialog.tsx";
+import { useChange } from "../api/use-change.ts";
+import { TextField } from "../ui/field.tsx";
 
 const TurnDialogs = lazy(() => import("../changes/actions/turn-dialogs.tsx"));
 
@@ -17,7 +15,6 @@ const TurnDialogs = lazy(() => import("../changes/actions/turn-dialogs.tsx"));
 export default function SessionDialogs() {
   const act = useLive(sessionAction);
   const navigate = useNavigate();
-  const queries = useQueryClient();
   if (!act) return null;
   const { id, title } = act.session;
   const close = (): void => sessionAction.set(undefined);
@@ -31,17 +28,16 @@ export default function SessionDialogs() {
   const isArchive = act.kind === "archive";
   return (
     <Confirm
-      isOpen
-      onOpenChange={close}
+      onClose={close}
       title={isArchive ? "Archive this session?" : "Delete this session permanently?"}
       verb={isArchive ? "Archive" : "Delete"}
       act={async () => {
         await (isArchive
           ? api.call("sessions.archive", { params: { session_id: id } })
           : api.call("sessions.delete", { params: { session_id: id } }));
-        await queries.invalidateQueries({ queryKey: ["/v1/sessions"] });
         if (location.pathname === `/sessions/${id}`) await navigate({ to: "/" });
       }}
+      reloads={["/v1/sessions"]}
     >
       <p className="mb-1 font-medium text-ink">{title ?? "Untitled"}</p>
       {isArchive
@@ -53,51 +49,24 @@ export default function SessionDialogs() {
 
 function Rename({ session, onClose }: { session: SessionAction["session"]; onClose: () => void }) {
   const [title, setTitle] = useState(session.title ?? "");
-  const [problem, setProblem] = useState<unknown>();
-  const save = async (): Promise<void> => {
-    try {
+  const save = useChange(
+    undefined,
+    async () => {
       const body = { title: title.trim() === "" ? null : title.trim() };
       // The user's own change must not mark the session as unread.
       markSeen(await api.call("sessions.update", { params: { session_id: session.id }, body }));
-      onClose();
-    } catch (error) {
-      setProblem(error);
-    }
-  };
+    },
+    onClose,
+  );
   return (
-    <Dialog
-      isOpen
-      onOpenChange={onClose}
-      size="narrow"
-      title="Rename session"
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" onClick={() => void save()}>
-            Rename
-          </Button>
-        </>
-      }
-    >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void save();
-        }}
-      >
-        <Field label="Title">
-          {(ids) => (
-            <TextInput
-              {...ids}
-              value={title}
-              maxLength={512}
-              onChange={(event) => setTitle(event.target.value)}
-              onFocus={(event) => event.target.select()}
-            />
-          )}
-        </Field>
-      </form>
-      <Problem error={problem} className="mt-3" />
-    </Dialog>
+    <FormDialog onClose={onClose} size="narrow" title="Rename session" verb="Rename" action={save}>
+      <TextField
+        label="Title"
+        value={title}
+        maxLength={512}
+        onChange={setTitle}
+        onFocus={(event) => event.target.select()}
+      />
+    </FormDialog>
   );
 }

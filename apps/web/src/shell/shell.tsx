@@ -1,5 +1,5 @@
 import { Link, Outlet, useNavigate } from "@tanstack/react-router";
-import { BookOpen, Inbox, LayoutGrid, Search, Settings } from "lucide-react";
+import { BookOpen, Inbox, LayoutGrid, Search, Settings, Sparkles } from "lucide-react";
 import { lazy, type ReactNode, Suspense, useState } from "react";
 import { DemoBar } from "../demo/demo-bar.tsx";
 import { feed } from "../live/session-feed.ts";
@@ -13,7 +13,8 @@ import { SessionList } from "./session-list.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
 import { KillSwitch } from "./kill-switch.tsx";
 import { openNewSession } from "../state/new-session.ts";
-import { NewerPageBanner } from "./newer-page-banner.tsx";
+import { isPageOutdated } from "../live/newer-page.ts";
+import { Button } from "../ui/button.tsx";
 import { Overlays } from "./overlays.tsx";
 import { isShortcutsSheetOpen, isStopDialogOpen } from "../state/open-dialogs.ts";
 import { useMarkSeen } from "../state/last-seen.ts";
@@ -144,4 +145,18 @@ function NavItems({ isCompact = false }: { isCompact?: boolean }) {
 function useWaiting(): number {
   const sessions = useLive(feed.sessions);
   return [...sessions.values()].reduce((count, { waiting_for }) => count + waiting_for.length, 0);
+}
+
+/** Offers to reload after a server upgrade. The open page keeps working. */
+function NewerPageBanner() {
+  if (!useLive(isPageOutdated)) return null;
+  return (
+    <div className="flex items-center gap-2 bg-accent-soft px-4 py-1 text-sm">
+      <Sparkles aria-hidden className="size-4 shrink-0 text-accent" />
+      <output className="min-w-0 flex-1">The server has a new version of this page. Your drafts are kept.</output>
+      <Button size="small" onClick={() => location.reload()}>
+        Reload
+      </Button>
+    </div>
+  );
 }

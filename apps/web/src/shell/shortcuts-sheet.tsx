@@ -34,8 +34,7 @@ export default function ShortcutsSheet() {
   };
   return (
     <Dialog
-      isOpen
-      onOpenChange={(isOpen) => isShortcutsSheetOpen.set(isOpen)}
+      onClose={() => isShortcutsSheetOpen.set(false)}
       title="Keyboard shortcuts"
       description="Shortcuts on this page. While you type, only those with Ctrl or ⌘ work. Click one to change it; this browser remembers it."
       size="wide"

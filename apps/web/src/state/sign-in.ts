@@ -1,4 +1,5 @@
 import { createPageKey } from "@tandem/client";
+import type { SignInParams } from "@tandem/protocol";
 import { StoredValue } from "../live/stored-value.ts";
 import { api, ApiError, signInApi } from "../api/client.ts";
 import { forgetPageKey, pageKey, setPageKey } from "../api/page-key.ts";
@@ -40,7 +41,7 @@ export async function signIn(): Promise<SignInState> {
     // Removed from the URL, and so from the history, before it is used.
     history.replaceState(null, "", location.pathname + location.search);
     const key = await createPageKey();
-    await signInApi.request("POST", "/v1/sign_in", { code, key: key.publicKey });
+    await signInApi.request("POST", "/v1/sign_in", { code, key: key.publicKey } satisfies SignInParams);
     await setPageKey(key);
     noteSignedIn();
     return { type: "in" };

@@ -1,46 +1,35 @@
-import { type ReactNode, useRef, useState } from "react";
+import type { QueryKey } from "@tanstack/react-query";
+import { type ReactNode, useRef } from "react";
+import { useChange } from "../api/use-change.ts";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { Problem } from "./problem.tsx";
 
 /** Confirms an irreversible action. Stays open with the error if the action fails. */
 export function Confirm({
-  isOpen,
-  onOpenChange,
+  onClose,
   title,
   children,
   verb,
   look = "danger",
   act,
+  reloads,
 }: {
-  isOpen: boolean;
-  onOpenChange: (isOpen: boolean) => void;
+  onClose: () => void;
   title: ReactNode;
   /** Describes the effect. */
   children: ReactNode;
   verb: string;
   look?: "danger" | "primary";
   act: () => Promise<unknown>;
+  /** Queries whose data the action changes. */
+  reloads?: QueryKey;
 }) {
-  const [isBusy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<unknown>();
+  const change = useChange(reloads, act, onClose);
   const button = useRef<HTMLButtonElement>(null);
-  const go = async (): Promise<void> => {
-    setBusy(true);
-    setProblem(undefined);
-    try {
-      await act();
-      onOpenChange(false);
-    } catch (error) {
-      setProblem(error);
-    } finally {
-      setBusy(false);
-    }
-  };
   return (
     <Dialog
-      isOpen={isOpen}
-      onOpenChange={onOpenChange}
+      onClose={onClose}
       title={title}
       size="narrow"
       onOpenAutoFocus={(event) => {
@@ -49,15 +38,15 @@ export function Confirm({
       }}
       footer={
         <>
-          <Button onClick={() => onOpenChange(false)}>Cancel</Button>
-          <Button ref={button} look={look} disabled={isBusy} onClick={() => void go()}>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button ref={button} look={look} disabled={change.isPending} onClick={() => change.mutate()}>
             {verb}
           </Button>
         </>
       }
     >
       <div className="text-ink-soft">{children}</div>
-      <Problem error={problem} className="mt-3" />
+      <Problem error={change.error} className="mt-3" />
     </Dialog>
   );
 }

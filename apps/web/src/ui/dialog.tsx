@@ -4,8 +4,7 @@ import type { ReactNode } from "react";
 import { Button } from "./button.tsx";
 
 export interface DialogProps {
-  isOpen: boolean;
-  onOpenChange: (isOpen: boolean) => void;
+  onClose: () => void;
   title: ReactNode;
   description?: ReactNode;
   /** Actions; always visible, also below long content. */
@@ -20,10 +19,10 @@ export interface DialogProps {
 
 const WIDTHS = { narrow: "sm:max-w-md", normal: "sm:max-w-xl", wide: "sm:max-w-4xl" } as const;
 
-/** A modal dialog; on a phone a bottom sheet. */
-export function Dialog({ isOpen, onOpenChange, title, description, footer, size = "normal", ...rest }: DialogProps) {
+/** A modal dialog, open while it is rendered; on a phone a bottom sheet. */
+export function Dialog({ onClose, title, description, footer, size = "normal", ...rest }: DialogProps) {
   return (
-    <Radix.Root open={isOpen} onOpenChange={onOpenChange}>
+    <Radix.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Radix.Portal>
         <Radix.Overlay className="fixed inset-0 z-40 animate-appear bg-black/40" />
         <Radix.Content

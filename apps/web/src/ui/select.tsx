@@ -1,6 +1,6 @@
 import { ChevronDown } from "lucide-react";
 import type { ComponentProps } from "react";
-import { inputClass } from "./field.tsx";
+import { Field, type FieldProps, inputClass } from "./field.tsx";
 
 export interface Option<Value extends string = string> {
   value: Value;
@@ -50,5 +50,23 @@ export function Select<Value extends string>({
       </select>
       <ChevronDown aria-hidden className="pointer-events-none absolute right-2 size-3.5 text-ink-faint" />
     </span>
+  );
+}
+
+/** A labelled select at full width. */
+export function SelectField<Value extends string>({
+  label,
+  hint,
+  className,
+  ...rest
+}: Pick<FieldProps, "label" | "hint" | "className"> & {
+  value: Value;
+  options: readonly Option<Value>[];
+  onChange: (value: Value) => void;
+}) {
+  return (
+    <Field label={label} hint={hint} className={className}>
+      {(ids) => <Select {...ids} className="w-full" {...rest} />}
+    </Field>
   );
 }

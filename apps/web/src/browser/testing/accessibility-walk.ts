@@ -94,7 +94,7 @@ export class Walk {
     else this.#found[name] = [`It does not say ${this.#places[name]![1]}.`];
   }
 
-  /** What was found, and errors of the page. Browsers log 4xx responses as errors; the page shows them itself. */
+  /** Violations, and errors of the page. Browsers log 4xx responses as errors; the page shows them itself. */
   get #violations(): Record<string, string[]> {
     const isOurs = (text: string): boolean => !/status of 40[014]|ERR_FAILED|dynamically imported/.test(text);
     const errors = this.#stage.pageErrors().filter(isOurs);

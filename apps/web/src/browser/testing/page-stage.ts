@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { chromium, type BrowserContextOptions, type Page } from "playwright-core";
+import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
+import type { TestContext } from "vitest";
 
 /** Runs in the browser and logs CSP violations as errors, which the tests read. */
 const TELL_VIOLATIONS = `document.addEventListener("securitypolicyviolation", (event) =>
@@ -32,6 +33,8 @@ const TANDEM = process.env["TANDEM_TEST_COMMAND"] ?? join(root, "apps", "cli", "
 const AGENT = fileURLToPath(import.meta.resolve("./scripted-agent.ts"));
 /** Limit for one element to appear. It is long because a busy machine is slow, not broken. */
 const DEADLINE_MS = 180_000;
+/** Limit for describing a page after a failed test. */
+const SNAPSHOT_MS = 5_000;
 /** Runs in the browser. Leaves for an empty page; false if the page has to be loaded again. */
 const LEAVE = `(() => {
   const isClean = localStorage.length === 0 && !document.querySelector("[role=dialog], [role=menu], [role=listbox]");
@@ -71,10 +74,20 @@ export interface PageStage extends AsyncDisposable {
   kill(): Promise<void>;
   /** Restarts the server with the same state and port. */
   restart(): Promise<void>;
-  /** Closes all windows but the shared one and clears that. Between tests that share a session. */
-  closeWindows(): Promise<void>;
+  /** Closes all windows but the shared one and clears that. Between tests that share a session. Prints the pages of a failed test. */
+  closeWindows(test?: TestContext): Promise<void>;
   /** Closes the windows, archives all sessions and restores the project's files. */
-  reset(): Promise<void>;
+  reset(test?: TestContext): Promise<void>;
+}
+
+async function printPages(browser: Browser): Promise<void> {
+  for (const page of browser.contexts().flatMap((room) => room.pages())) {
+    const shown = await page
+      .locator("body")
+      .ariaSnapshot({ timeout: SNAPSHOT_MS })
+      .catch((error: unknown) => String(error));
+    console.error(`${page.url()}\n${shown}`);
+  }
 }
 
 const sessionList = (page: Page) => page.getByRole("heading", { name: "Sessions", level: 1 });
@@ -196,7 +209,8 @@ export async function startPageStage({ context = false, settings: own = "", demo
     return page;
   };
   let shared: Page | undefined;
-  const closeWindows = async (): Promise<void> => {
+  const closeWindows = async (test?: TestContext): Promise<void> => {
+    if (test?.task.result?.state === "fail") await printPages(browser);
     for (const room of browser.contexts()) if (room !== shared?.context()) await room.close();
     if (shared) {
       for (const tab of shared.context().pages()) if (tab !== shared) await tab.close();
@@ -224,8 +238,8 @@ export async function startPageStage({ context = false, settings: own = "", demo
       return shared;
     },
     closeWindows,
-    async reset() {
-      await closeWindows();
+    async reset(test) {
+      await closeWindows(test);
       // An idle session would keep its process, and that takes time of the processor.
       const { data } = await api<{ data: { id: string }[] }>("/v1/sessions?limit=100");
       for (const { id } of data) await api(`/v1/sessions/${id}/archive`, {});

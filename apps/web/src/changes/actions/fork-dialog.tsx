@@ -1,17 +1,15 @@
 import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { type FormEvent, useId, useState } from "react";
+import { useId, useState } from "react";
 import { api } from "../../api/client.ts";
 import { Choice } from "../../ui/choice.tsx";
 import { feed } from "../../live/session-feed.ts";
 import { useLive } from "../../live/live-value.ts";
-import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
-import { Field, TextInput } from "../../ui/field.tsx";
-import { Problem } from "../../ui/problem.tsx";
-import { Select } from "../../ui/select.tsx";
 import type { Turn } from "../changes-api.ts";
 import { turnLabel } from "../turn-list.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { SelectField } from "../../ui/select.tsx";
 
 /** Starts a new session from a point of this one. */
 export function ForkDialog({
@@ -28,7 +26,7 @@ export function ForkDialog({
 }) {
   const source = useLive(feed.sessions).get(session);
   const navigate = useNavigate();
-  const form = useId();
+  const group = useId();
   const [turn, setTurn] = useState(first === undefined ? "" : String(first));
   const [isWorktree, setWorktree] = useState(false);
   const [title, setTitle] = useState(`${source?.title ?? "Untitled"} (fork)`);
@@ -48,71 +46,46 @@ export function ForkDialog({
     },
   });
   return (
-    <Dialog
-      isOpen
-      onOpenChange={(isOpen) => !isOpen && onClose()}
+    <FormDialog
+      onClose={onClose}
       title="Fork"
       description="Starts a new session with the same agent and history. This session stays as it is."
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" form={form} look="primary" disabled={fork.isPending}>
-            {fork.isPending ? "Forking …" : "Fork"}
-          </Button>
-        </>
-      }
+      verb={fork.isPending ? "Forking …" : "Fork"}
+      action={fork}
+      className="space-y-4"
     >
-      <form
-        id={form}
-        className="space-y-4"
-        onSubmit={(event: FormEvent) => {
-          event.preventDefault();
-          fork.mutate();
-        }}
-      >
-        <Field label="Start from">
-          {(ids) => (
-            <Select
-              {...ids}
-              className="w-full"
-              value={turn}
-              onChange={setTurn}
-              options={[
-                { value: "", label: "the current state" },
-                ...turns
-                  .filter(({ rewound }) => !rewound)
-                  .toReversed()
-                  .map((one) => ({ value: String(one.turn), label: `before ${turnLabel(one)}` })),
-              ]}
-            />
-          )}
-        </Field>
-        <fieldset>
-          <legend className="mb-1 text-sm font-medium text-ink-soft">Working folder</legend>
-          <div className="grid gap-1 sm:grid-cols-2">
-            <Choice
-              name={`${form}-where`}
-              label="Same folder"
-              hint="Uses the files as they are now"
-              isChosen={!isWorktree}
-              onChoose={() => setWorktree(false)}
-            />
-            <Choice
-              name={`${form}-where`}
-              label="New worktree"
-              hint="On a new branch, with the files as they were at that point"
-              isChosen={isWorktree}
-              onChoose={() => setWorktree(true)}
-            />
-          </div>
-        </fieldset>
-        <Field label="Title">
-          {(ids) => (
-            <TextInput {...ids} maxLength={512} value={title} onChange={(event) => setTitle(event.target.value)} />
-          )}
-        </Field>
-        <Problem error={fork.error} />
-      </form>
-    </Dialog>
+      <SelectField
+        label="Start from"
+        value={turn}
+        onChange={setTurn}
+        options={[
+          { value: "", label: "the current state" },
+          ...turns
+            .filter(({ rewound }) => !rewound)
+            .toReversed()
+            .map((one) => ({ value: String(one.turn), label: `before ${turnLabel(one)}` })),
+        ]}
+      />
+      <fieldset>
+        <legend className="mb-1 text-sm font-medium text-ink-soft">Working folder</legend>
+        <div className="grid gap-1 sm:grid-cols-2">
+          <Choice
+            name={group}
+            label="Same folder"
+            hint="Uses the files as they are now"
+            isChosen={!isWorktree}
+            onChoose={() => setWorktree(false)}
+          />
+          <Choice
+            name={group}
+            label="New worktree"
+            hint="On a new branch, with the files as they were at that point"
+            isChosen={isWorktree}
+            onChoose={() => setWorktree(true)}
+          />
+        </div>
+      </fieldset>
+      <TextField label="Title" maxLength={512} value={title} onChange={setTitle} />
+    </FormDialog>
   );
 }

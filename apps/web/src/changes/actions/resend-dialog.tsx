@@ -1,15 +1,15 @@
 import type { Message, UserContent } from "@tandem/protocol";
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type KeyboardEvent, useState } from "react";
 import { api } from "../../api/client.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { Field, TextArea } from "../../ui/field.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
 import { Problem } from "../../ui/problem.tsx";
-import { Select } from "../../ui/select.tsx";
-import { RewindPreview } from "./rewind-preview.tsx";
+import { RewindPreview, useRewindDryRun } from "./rewind-preview.tsx";
+import { TextAreaField } from "../../ui/field.tsx";
+import { SelectField } from "../../ui/select.tsx";
 
 const SCOPES = [
   { value: "both", label: "Files and conversation" },
@@ -38,14 +38,7 @@ export function ResendDialog({
   );
   const [scope, setScope] = useState<Scope>("both");
   const params = { session_id: session };
-  const preview = useQuery({
-    queryKey: [`/v1/sessions/${session}/rewind`, { turn, scope }],
-    queryFn: () => api.call("sessions.rewind", { params, body: { turn, scope, dry_run: true } }),
-    enabled: turn !== undefined,
-    staleTime: 0,
-    gcTime: 0,
-    retry: false,
-  });
+  const preview = useRewindDryRun(session, turn, scope);
   const isForeign = (preview.data?.foreign.length ?? 0) > 0;
   const resend = useMutation({
     mutationFn: async () => {
@@ -69,8 +62,7 @@ export function ResendDialog({
   };
   return (
     <Dialog
-      isOpen
-      onOpenChange={(isOpen) => !isOpen && onClose()}
+      onClose={onClose}
       title="Edit and resend"
       description="Rewinds to before this message, then sends the edited message."
       size="wide"
@@ -90,16 +82,10 @@ export function ResendDialog({
         </p>
       ) : (
         <div role="presentation" onKeyDown={onKeyDown} className="space-y-4">
-          <Field label="Message">
-            {(ids) => <TextArea {...ids} rows={5} value={text} onChange={(event) => setText(event.target.value)} />}
-          </Field>
-          <Field label="Restore">
-            {(ids) => <Select {...ids} className="w-full" value={scope} onChange={setScope} options={SCOPES} />}
-          </Field>
+          <TextAreaField label="Message" rows={5} value={text} onChange={setText} />
+          <SelectField label="Restore" value={scope} onChange={setScope} options={SCOPES} />
           <Problem error={resend.error} />
-          <Problem error={preview.error} onRetry={() => void preview.refetch()} />
-          {preview.data && <RewindPreview outcome={preview.data} />}
-          {preview.isLoading && <p className="text-sm text-ink-faint">Checking what would change …</p>}
+          <RewindPreview dryRun={preview} />
         </div>
       )}
     </Dialog>

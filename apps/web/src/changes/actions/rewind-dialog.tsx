@@ -1,15 +1,14 @@
 import type { RewindOutcome } from "@tandem/protocol";
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { Field } from "../../ui/field.tsx";
 import { Problem } from "../../ui/problem.tsx";
-import { Select } from "../../ui/select.tsx";
 import type { Turn } from "../changes-api.ts";
-import { RewindPreview } from "./rewind-preview.tsx";
+import { RewindPreview, useRewindDryRun } from "./rewind-preview.tsx";
 import { turnLabel } from "../turn-list.tsx";
+import { SelectField } from "../../ui/select.tsx";
 
 const SCOPES = [
   { value: "both", label: "Files and conversation" },
@@ -35,16 +34,7 @@ export function RewindDialog({
   const goable = turns.filter(({ rewound }) => !rewound).toReversed();
   const [turn, setTurn] = useState(() => goable.find((one) => one.turn === first)?.turn ?? goable[0]?.turn);
   const [scope, setScope] = useState<Scope>("both");
-  const path = `/v1/sessions/${session}/rewind`;
-  const preview = useQuery({
-    queryKey: [path, { turn, scope }],
-    queryFn: () =>
-      api.call("sessions.rewind", { params: { session_id: session }, body: { turn, scope, dry_run: true } }),
-    enabled: turn !== undefined,
-    staleTime: 0,
-    gcTime: 0,
-    retry: false,
-  });
+  const preview = useRewindDryRun(session, turn, scope);
   const rewind = useMutation({
     mutationFn: (force: boolean) =>
       api.call("sessions.rewind", { params: { session_id: session }, body: { turn, scope, ...(force && { force }) } }),
@@ -56,8 +46,7 @@ export function RewindDialog({
   const isForeign = (preview.data?.foreign.length ?? 0) > 0;
   return (
     <Dialog
-      isOpen
-      onOpenChange={(isOpen) => !isOpen && onClose()}
+      onClose={onClose}
       title="Rewind"
       description="Restores the session to the point before a turn. You can undo the rewind until you send the next message."
       size="wide"
@@ -79,25 +68,16 @@ export function RewindDialog({
       ) : (
         <div className="space-y-4">
           <div className="grid gap-3 sm:grid-cols-2">
-            <Field label="Rewind to before">
-              {(ids) => (
-                <Select
-                  {...ids}
-                  className="w-full"
-                  value={String(turn)}
-                  onChange={(value) => setTurn(Number(value))}
-                  options={goable.map((one) => ({ value: String(one.turn), label: turnLabel(one) }))}
-                />
-              )}
-            </Field>
-            <Field label="Restore">
-              {(ids) => <Select {...ids} className="w-full" value={scope} onChange={setScope} options={SCOPES} />}
-            </Field>
+            <SelectField
+              label="Rewind to before"
+              value={String(turn)}
+              onChange={(value) => setTurn(Number(value))}
+              options={goable.map((one) => ({ value: String(one.turn), label: turnLabel(one) }))}
+            />
+            <SelectField label="Restore" value={scope} onChange={setScope} options={SCOPES} />
           </div>
           <Problem error={rewind.error} />
-          <Problem error={preview.error} onRetry={() => void preview.refetch()} />
-          {preview.data && <RewindPreview outcome={preview.data} />}
-          {preview.isLoading && <p className="text-sm text-ink-faint">Checking what would change …</p>}
+          <RewindPreview dryRun={preview} />
         </div>
       )}
     </Dialog>

@@ -1,14 +1,41 @@
-import type { RewindOutcome } from "@tandem/protocol";
+import type { BodyInput, RewindOutcome } from "@tandem/protocol";
+import { useQuery } from "@tanstack/react-query";
 import { TriangleAlert } from "lucide-react";
+import { api } from "../../api/client.ts";
+import { Problem } from "../../ui/problem.tsx";
 import { FileSection } from "../file-section.tsx";
 import { LineCount } from "../../diff/line-count.tsx";
 
 const SHOWN = 40;
 
-/**
- * The effect of a rewind, planned or done: on the conversation, on the files, and on changes made outside the session.
- */
-export function RewindPreview({ outcome: { diff, foreign, turns } }: { outcome: RewindOutcome }) {
+/** Asks what a rewind would change. The answer is not cached: files may change at any time. */
+export const useRewindDryRun = (
+  session: string,
+  turn: number | undefined,
+  scope: BodyInput<"sessions.rewind">["scope"],
+) =>
+  useQuery({
+    queryKey: [`/v1/sessions/${session}/rewind`, { turn, scope }],
+    queryFn: () =>
+      api.call("sessions.rewind", { params: { session_id: session }, body: { turn, scope, dry_run: true } }),
+    enabled: turn !== undefined,
+    staleTime: 0,
+    gcTime: 0,
+    retry: false,
+  });
+
+/** The effect of a rewind on the conversation, on the files, and on changes made outside the session. */
+export function RewindPreview({ dryRun }: { dryRun: ReturnType<typeof useRewindDryRun> }) {
+  return (
+    <>
+      <Problem error={dryRun.error} onRetry={() => void dryRun.refetch()} />
+      {dryRun.data && <Effect outcome={dryRun.data} />}
+      {dryRun.isLoading && <p className="text-sm text-ink-faint">Checking what would change …</p>}
+    </>
+  );
+}
+
+function Effect({ outcome: { diff, foreign, turns } }: { outcome: RewindOutcome }) {
   return (
     <div className="space-y-3">
       {foreign.length > 0 && (

@@ -16,7 +16,7 @@ export default function TurnDialogs({ action, onClose }: { action: TurnAction; o
   const { data, error } = useCheckpoints(session);
   if (!data) {
     return error ? (
-      <Dialog isOpen onOpenChange={onClose} title="Rewind and fork" size="narrow">
+      <Dialog onClose={onClose} title="Rewind and fork" size="narrow">
         <Problem error={error} />
       </Dialog>
     ) : null;

@@ -1,11 +1,11 @@
 import type { WorktreeApply, WorktreeMerge, WorktreeStatus } from "@tandem/protocol";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
-import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
-import { Field, TextInput } from "../../ui/field.tsx";
 import { Problem } from "../../ui/problem.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { useChange } from "../../api/use-change.ts";
+import { TextField } from "../../ui/field.tsx";
 
 export type WorktreeAction = "merge" | "apply";
 
@@ -21,7 +21,6 @@ export function WorktreeDialog({
   way: WorktreeAction;
   onClose: () => void;
 }) {
-  const queries = useQueryClient();
   const [into, setInto] = useState(worktree.from ?? "");
   const path = `/v1/sessions/${session}/worktree/${way}`;
   const body = way === "merge" && into.trim() !== "" ? { into: into.trim() } : {};
@@ -37,52 +36,34 @@ export function WorktreeDialog({
     staleTime: 0,
     gcTime: 0,
   });
-  const act = useMutation({
-    mutationFn: () => bring({}),
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: [`/v1/sessions/${session}/worktree`] });
-      onClose();
-    },
-  });
+  const act = useChange([`/v1/sessions/${session}/worktree`], () => bring({}), onClose);
   const isMerge = way === "merge";
   return (
-    <Dialog
-      isOpen
-      onOpenChange={(isOpen) => !isOpen && onClose()}
+    <FormDialog
+      onClose={onClose}
       title={isMerge ? "Merge" : "Apply as a patch"}
       description={
         isMerge
           ? `Merges the commits of ${worktree.branch} into another branch. Conflicts are reported before any file changes.`
           : `Applies all changes, committed or not, to the files of ${worktree.repository}. Nothing is staged and no branch moves.`
       }
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" disabled={!trial.isSuccess || act.isPending} onClick={() => act.mutate()}>
-            {isMerge ? "Merge" : "Apply"}
-          </Button>
-        </>
-      }
+      verb={isMerge ? "Merge" : "Apply"}
+      isReady={trial.isSuccess}
+      action={act}
     >
-      <div className="space-y-3">
-        {isMerge && (
-          <Field label="Target branch">
-            {(ids) => (
-              <TextInput
-                {...ids}
-                value={into}
-                placeholder="the original branch"
-                onChange={(event) => setInto(event.target.value)}
-                className="font-mono text-sm"
-              />
-            )}
-          </Field>
-        )}
-        {trial.isLoading && <p className="text-sm text-ink-faint">Checking …</p>}
-        <Problem error={act.error ?? trial.error} onRetry={() => void trial.refetch()} />
-        {trial.data && <DryRunResult outcome={trial.data} />}
-      </div>
-    </Dialog>
+      {isMerge && (
+        <TextField
+          label="Target branch"
+          value={into}
+          placeholder="the original branch"
+          onChange={setInto}
+          inputClassName="font-mono text-sm"
+        />
+      )}
+      {trial.isLoading && <p className="text-sm text-ink-faint">Checking …</p>}
+      <Problem error={trial.error} onRetry={() => void trial.refetch()} />
+      {trial.data && <DryRunResult outcome={trial.data} />}
+    </FormDialog>
   );
 }
 

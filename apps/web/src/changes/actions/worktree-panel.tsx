@@ -1,5 +1,5 @@
 import type { WorktreeStatus } from "@tandem/protocol";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { Download, GitBranch, GitMerge, Undo2 } from "lucide-react";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
@@ -8,6 +8,7 @@ import { Button } from "../../ui/button.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { useWorktree } from "../changes-api.ts";
 import { type WorktreeAction, WorktreeDialog } from "./worktree-dialog.tsx";
+import { useChange } from "../../api/use-change.ts";
 
 /** The session's own worktree: its changes that exist nowhere else, and the ways to bring them back. */
 export function WorktreePanel({ session }: { session: string }) {
@@ -73,15 +74,12 @@ function unsaved({ commits, unsaved: { uncommitted }, files, merged }: WorktreeS
 }
 
 function UndoButton({ session, way, label }: { session: string; way: WorktreeAction; label: string }) {
-  const queries = useQueryClient();
-  const undo = useMutation({
-    mutationFn: () =>
-      api.call(way === "merge" ? "sessions.worktree.merge" : "sessions.worktree.apply", {
-        params: { session_id: session },
-        body: { undo: true },
-      }),
-    onSettled: () => queries.invalidateQueries({ queryKey: [`/v1/sessions/${session}/worktree`] }),
-  });
+  const undo = useChange([`/v1/sessions/${session}/worktree`], () =>
+    api.call(way === "merge" ? "sessions.worktree.merge" : "sessions.worktree.apply", {
+      params: { session_id: session },
+      body: { undo: true },
+    }),
+  );
   return (
     <>
       <Button size="small" look="quiet" disabled={undo.isPending} onClick={() => undo.mutate()}>

@@ -102,21 +102,22 @@ function FilesAtPoint({
           </ul>
         </>
       )}
-      <Dialog
-        isOpen={shown !== undefined}
-        onOpenChange={(isOpen) => !isOpen && setOpen(undefined)}
-        title={<span className="font-mono text-sm">{shown?.path}</span>}
-        description="From the start of the session to this point"
-        size="wide"
-      >
-        {shown?.patch === undefined ? (
-          <p className="text-ink-soft">No lines to show.</p>
-        ) : (
-          <div className="overflow-hidden rounded-md border border-line">
-            <PatchDiff patch={shown.patch} label={`Changes to ${shown.path}`} />
-          </div>
-        )}
-      </Dialog>
+      {shown && (
+        <Dialog
+          onClose={() => setOpen(undefined)}
+          title={<span className="font-mono text-sm">{shown.path}</span>}
+          description="From the start of the session to this point"
+          size="wide"
+        >
+          {shown.patch === undefined ? (
+            <p className="text-ink-soft">No lines to show.</p>
+          ) : (
+            <div className="overflow-hidden rounded-md border border-line">
+              <PatchDiff patch={shown.patch} label={`Changes to ${shown.path}`} />
+            </div>
+          )}
+        </Dialog>
+      )}
     </section>
   );
 }

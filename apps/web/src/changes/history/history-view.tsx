@@ -32,15 +32,15 @@ function LoadedHistory({ session, log: { events, isWhole } }: { session: string;
   const checkpoints = useCheckpoints(session);
   const points = useMemo(() => historyPoints(events), [events]);
   const replay = useMemo(() => new LogReplay(events), [events]);
-  const [wish, setWish] = useState<number>();
+  const [chosen, setChosen] = useState<number>();
   const [isPlaying, setPlaying] = useState(false);
   const [dialog, setDialog] = useState<"rewind" | "fork">();
   const last = Math.max(0, points.length - 1);
-  const position = Math.min(wish ?? last, last);
+  const position = Math.min(chosen ?? last, last);
   const shown = useDeferredValue(position);
   const state = replay.at(points[shown]?.upTo ?? 0);
 
-  const go = (next: number): void => setWish(Math.min(Math.max(next, 0), last));
+  const go = (next: number): void => setChosen(Math.min(Math.max(next, 0), last));
   const move = (next: number): void => {
     setPlaying(false);
     go(next);
@@ -52,7 +52,7 @@ function LoadedHistory({ session, log: { events, isWhole } }: { session: string;
   useEffect(() => {
     if (!isPlaying) return;
     const timer = setInterval(() => {
-      setWish((before = last) => Math.min(before + 1, last));
+      setChosen((before = last) => Math.min(before + 1, last));
     }, PLAY_MS);
     return () => clearInterval(timer);
   }, [isPlaying, last]);
@@ -124,7 +124,7 @@ function LoadedHistory({ session, log: { events, isWhole } }: { session: string;
           turn={turn}
           onClose={() => setDialog(undefined)}
           onDone={() => {
-            setWish(undefined);
+            setChosen(undefined);
             void checkpoints.refetch();
           }}
         />

@@ -1,6 +1,6 @@
 import type { EvalComparison } from "@tandem/protocol";
 
-/** What a change fixes and breaks, question by question. */
+/** The questions that a change fixes and breaks. */
 export function ComparedQuestions({ comparison }: { comparison: EvalComparison }) {
   const { fixes, breaks, changed } = comparison;
   const rows = [

@@ -1,10 +1,10 @@
+import type { Job } from "@tandem/protocol";
 import { useState } from "react";
 import { Button } from "../../ui/button.tsx";
 import { ContextLink, linkClass } from "../context-link.tsx";
 import { useContextQuery } from "../context-api.ts";
-import { asJob, isUnderWay, type Job } from "../jobs/job-api.ts";
+import { isUnderWay, reportOf } from "../jobs/job-api.ts";
 import { StartJobDialog, type WantedJob } from "../jobs/start-job-dialog.tsx";
-import { reportOf } from "./eval-report.ts";
 import { ComparedQuestions, comparisonText } from "./eval-comparison.tsx";
 
 /** Runs that are looked through for the newest one of a proposal. */
@@ -22,7 +22,7 @@ export function ProposalEvals({ proposal }: { proposal: string }) {
   const [wanted, setWanted] = useState<WantedJob>();
   const questions = files.data?.data.reduce((sum, file) => sum + file.questions, 0) ?? 0;
   if (questions === 0) return null;
-  const job = jobs.data?.data.map(asJob).find(({ params }) => params?.["proposal"] === proposal);
+  const job = jobs.data?.data.find(({ kind, params }) => kind === "evals" && params.proposal === proposal);
   return (
     <section aria-label="Evals" className="mt-3 rounded-md border border-line px-3 py-2 text-sm">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
@@ -38,7 +38,7 @@ export function ProposalEvals({ proposal }: { proposal: string }) {
         )}
       </div>
       {job && reportOf(job)?.comparison && <ComparedQuestions comparison={reportOf(job)!.comparison!} />}
-      <StartJobDialog job={wanted} staysHere onClose={() => setWanted(undefined)} />
+      {wanted && <StartJobDialog job={wanted} staysHere onClose={() => setWanted(undefined)} />}
     </section>
   );
 }

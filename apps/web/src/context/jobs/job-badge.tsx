@@ -1,7 +1,7 @@
 import { Badge, type BadgeLook } from "../badge.tsx";
-import type { JobState } from "./job-api.ts";
+import type { Job } from "@tandem/protocol";
 
-const STATES: Readonly<Record<JobState, { look: BadgeLook; word: string; title?: string }>> = {
+const STATES: Readonly<Record<Job["state"], { look: BadgeLook; word: string; title?: string }>> = {
   queued: { look: "accent", word: "queued" },
   running: { look: "accent", word: "running" },
   interrupted: {
@@ -15,7 +15,7 @@ const STATES: Readonly<Record<JobState, { look: BadgeLook; word: string; title?:
   cancelled: { look: "plain", word: "cancelled" },
 };
 
-export function JobBadge({ state }: { state: JobState }) {
+export function JobBadge({ state }: { state: Job["state"] }) {
   const { look, word, title } = STATES[state];
   return (
     <Badge look={look} {...(title !== undefined && { title })}>

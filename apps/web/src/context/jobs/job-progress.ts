@@ -1,4 +1,4 @@
-import type { RunEvent } from "./job-api.ts";
+import type { RunEvent } from "@tandem/protocol";
 
 export interface Stage {
   name: string;

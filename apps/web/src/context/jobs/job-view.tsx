@@ -5,9 +5,8 @@ import { Button } from "../../ui/button.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { useContextQuery } from "../context-api.ts";
 import { ContextLink, linkClass } from "../context-link.tsx";
-import { asJob, cancelJob, isUnderWay, subjectOf } from "./job-api.ts";
+import { cancelJob, isUnderWay, reportOf, subjectOf } from "./job-api.ts";
 import { JobBadge } from "./job-badge.tsx";
-import { reportOf } from "../evals/eval-report.ts";
 import { EvalReportView } from "../evals/eval-report-view.tsx";
 import { JobReport } from "./job-report.tsx";
 import { StageList } from "./stage-list.tsx";
@@ -20,8 +19,7 @@ export function JobView({ id }: { id: string }) {
     void queries.invalidateQueries({
       predicate: ({ queryKey: [path] }) => /^\/v1\/(jobs|proposals|context)/.test(String(path)),
     });
-  const { data, error, refetch } = useContextQuery("jobs.retrieve", { params: { job_id: id } });
-  const job = data && asJob(data);
+  const { data: job, error, refetch } = useContextQuery("jobs.retrieve", { params: { job_id: id } });
   const progress = useJobProgress(id, refresh);
   const cancelling = useMutation({ mutationFn: () => cancelJob(id), onSettled: refresh });
   const canCancel = job !== undefined && (isUnderWay(job) || job.state === "interrupted") && !job.cancel_requested;
@@ -98,7 +96,7 @@ export function JobView({ id }: { id: string }) {
         </section>
       )}
       {report && <EvalReportView report={report} />}
-      {job.result && !report && <JobReport result={job.result} />}
+      {job.kind !== "evals" && job.result && <JobReport result={job.result} />}
     </article>
   );
 }

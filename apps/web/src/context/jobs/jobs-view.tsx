@@ -1,9 +1,10 @@
+import type { Job } from "@tandem/protocol";
 import { ago } from "../../text/format.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { useContextQuery, useOverview } from "../context-api.ts";
 import { ContextLink, linkClass } from "../context-link.tsx";
 import { Panes, PaneRow } from "../panes.tsx";
-import { asJob, isUnderWay, type Job, subjectOf } from "./job-api.ts";
+import { isUnderWay, subjectOf } from "./job-api.ts";
 import { JobBadge } from "./job-badge.tsx";
 import { JobView } from "./job-view.tsx";
 import { StartJob } from "./start-job.tsx";
@@ -33,7 +34,7 @@ export default function JobsView({ job }: { job: string }) {
         </div>
       )}
       <div className="py-1">
-        {data?.data.map(asJob).map((each) => (
+        {data?.data.map((each) => (
           <PaneRow key={each.id} path={`jobs/${each.id}`} isCurrent={each.id === job}>
             <span className="flex items-center gap-2">
               <span className="truncate">

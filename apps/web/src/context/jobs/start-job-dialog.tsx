@@ -1,12 +1,12 @@
 import type { JobPlan } from "@tandem/protocol";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { money } from "../../text/format.ts";
-import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { startJob } from "./job-api.ts";
+import { useChange } from "../../api/use-change.ts";
+import { FormDialog } from "../../ui/form-dialog.tsx";
 
 export interface WantedJob {
   kind: "scan" | "ingest" | "evals";
@@ -21,65 +21,51 @@ export function StartJobDialog({
   staysHere = false,
   onClose,
 }: {
-  job: WantedJob | undefined;
+  job: WantedJob;
   /** The caller shows the progress. */
   staysHere?: boolean;
   onClose: () => void;
 }) {
   const navigate = useNavigate();
-  const queries = useQueryClient();
   const plan = useQuery({
-    queryKey: ["/v1/jobs/plan", job?.kind, job?.params],
-    queryFn: ({ signal }) =>
-      api.call("jobs.plan", { body: { kind: job?.kind ?? "scan", params: job?.params ?? {} }, signal }),
-    enabled: job !== undefined,
+    queryKey: ["/v1/jobs/plan", job.kind, job.params],
+    queryFn: ({ signal }) => api.call("jobs.plan", { body: { kind: job.kind, params: job.params }, signal }),
     // The source may change between two starts.
     gcTime: 0,
     retry: false,
   });
-  const starting = useMutation({
-    mutationFn: (wanted: WantedJob) => startJob(wanted.kind, wanted.params),
-    onSuccess: async ({ id }) => {
-      await queries.invalidateQueries({ queryKey: ["/v1/jobs"] });
+  const starting = useChange(
+    ["/v1/jobs"],
+    () => startJob(job.kind, job.params),
+    ({ id }) => {
       onClose();
-      if (!staysHere) await navigate({ to: "/context/$", params: { _splat: `jobs/${id}` } });
+      return staysHere ? undefined : navigate({ to: "/context/$", params: { _splat: `jobs/${id}` } });
     },
-  });
-  const verb = VERBS[job?.kind ?? "scan"];
+  );
+  const verb = VERBS[job.kind];
   return (
-    <Dialog
-      isOpen={job !== undefined}
-      onOpenChange={(isOpen) => !isOpen && onClose()}
-      title={`${verb} ${job?.subject ?? ""}`}
+    <FormDialog
+      onClose={onClose}
+      title={`${verb} ${job.subject}`}
       size="narrow"
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            look="primary"
-            disabled={plan.isFetching || starting.isPending || job === undefined}
-            onClick={() => job && starting.mutate(job)}
-          >
-            {starting.isPending ? "Starting …" : "Start"}
-          </Button>
-        </>
-      }
+      verb={starting.isPending ? "Starting …" : "Start"}
+      isReady={!plan.isFetching}
+      action={starting}
     >
       <div aria-live="polite">
         {plan.isFetching && <p className="text-ink-soft">Estimating …</p>}
         {!plan.isFetching && plan.data && (
-          <Plan plan={plan.data} without={job?.kind === "evals" ? NO_ANSWERS : NO_DESCRIPTIONS} />
+          <Plan plan={plan.data} without={job.kind === "evals" ? NO_ANSWERS : NO_DESCRIPTIONS} />
         )}
       </div>
       <Problem error={plan.isFetching ? null : plan.error} onRetry={() => void plan.refetch()} className="mt-2" />
-      <Problem error={starting.error} className="mt-2" />
-    </Dialog>
+    </FormDialog>
   );
 }
 
 const VERBS = { scan: "Scan", ingest: "Ingest", evals: "Run" };
 
-/** What is missing without a model. */
+/** The consequence of a missing model. */
 const NO_DESCRIPTIONS = "so nothing is described";
 const NO_ANSWERS = "so only search, values and joins are compared";
 

@@ -40,7 +40,7 @@ export function StartJob({ overview: { connections, sources } }: { overview: Ove
           </Button>
         )}
       </div>
-      <StartJobDialog job={job} onClose={() => setJob(undefined)} />
+      {job && <StartJobDialog job={job} onClose={() => setJob(undefined)} />}
     </div>
   );
 }

@@ -3,7 +3,7 @@ import { api } from "../../api/client.ts";
 import { rest } from "../../api/while-seen.ts";
 import { LiveValue, useLive } from "../../live/live-value.ts";
 import { jobProgress, type JobProgress } from "./job-progress.ts";
-import type { RunEvent } from "./job-api.ts";
+import type { RunEvent } from "@tandem/protocol";
 
 /** Follows the events of a job until it ends. */
 export function useJobProgress(id: string, onEnd: () => void): JobProgress {

@@ -12,7 +12,7 @@ export const useMetricProblems = () => useContextQuery("context.metrics.check", 
 export const metricPath = ({ connection, name }: Pick<MetricSummary, "connection" | "name">): string =>
   `metrics/${connection}/${name}`;
 
-/** What all of the metrics can be grouped and filtered by. */
+/** Fields by which all of the metrics can be grouped and filtered. */
 export const useFields = ({ metrics, connection }: Pick<Question, "metrics" | "connection">) =>
   useContextQuery(
     "context.metrics.fields",

@@ -1,10 +1,7 @@
 import type { MetricSummary } from "@tandem/protocol";
 import { ChartLine } from "lucide-react";
-import { useMemo, useState } from "react";
 import { buttonClass } from "../../ui/button.tsx";
 import { Empty } from "../../ui/empty.tsx";
-import { TextInput } from "../../ui/field.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { Badge } from "../badge.tsx";
 import { ContextLink } from "../context-link.tsx";
 import { Panes, PaneRow } from "../panes.tsx";
@@ -13,6 +10,7 @@ import { FileProblems } from "./file-problems.tsx";
 import { metricPath, useMetrics } from "./metric-api.ts";
 import { MetricView } from "./metric-view.tsx";
 import { QueryView } from "./query/query-view.tsx";
+import { FilteredList } from "../filtered-list.tsx";
 
 /** All metrics by connection and entity, with the selected definition; or a query of them. */
 export default function MetricsView({ metric }: { metric: string }) {
@@ -21,38 +19,30 @@ export default function MetricsView({ metric }: { metric: string }) {
 
 function MetricList({ selected }: { selected: string }) {
   const metrics = useMetrics();
-  const [filter, setFilter] = useState("");
-  const found = useMemo(() => matching(metrics.data?.data ?? [], filter), [metrics.data, filter]);
-  const groups = useMemo(() => [...Map.groupBy(found, (each) => `${each.connection} › ${each.entity}`)], [found]);
   if (metrics.data?.data.length === 0) return <NoMetrics />;
   const at = selected.indexOf("/");
+  const query = (
+    <ContextLink path="metrics/query" aria-label="Query metrics" className={buttonClass("plain")}>
+      <ChartLine aria-hidden className="size-4" /> Query
+    </ContextLink>
+  );
   const list = (
     <>
-      <div className="sticky top-0 z-10 flex gap-2 border-b border-line bg-surface p-2">
-        <TextInput
-          type="search"
-          aria-label="Filter metrics"
-          placeholder="Name, synonym, owner, unit"
-          value={filter}
-          onChange={(event) => setFilter(event.target.value)}
-        />
-        <ContextLink path="metrics/query" aria-label="Query metrics" className={buttonClass("plain")}>
-          <ChartLine aria-hidden className="size-4" /> Query
-        </ContextLink>
-      </div>
-      <Problem error={metrics.error} onRetry={() => void metrics.refetch()} className="m-3" />
       <FileProblems className="m-3" />
-      {groups.map(([place, own]) => (
-        <div key={place} className="py-1.5">
-          <h2 className="px-4 pt-1 pb-0.5 text-xs font-medium text-ink-faint">{place}</h2>
-          {own.map((each) => (
-            <PaneRow key={each.name} path={metricPath(each)} isCurrent={`${each.connection}/${each.name}` === selected}>
-              <MetricRow metric={each} />
-            </PaneRow>
-          ))}
-        </div>
-      ))}
-      {metrics.data && groups.length === 0 && <p className="p-4 text-sm text-ink-faint">No metric matches.</p>}
+      <FilteredList
+        query={metrics}
+        noun="metric"
+        placeholder="Name, synonym, owner, unit"
+        link={query}
+        textOf={textOf}
+        groupOf={entityOf}
+      >
+        {(each) => (
+          <PaneRow key={each.name} path={metricPath(each)} isCurrent={`${each.connection}/${each.name}` === selected}>
+            <MetricRow metric={each} />
+          </PaneRow>
+        )}
+      </FilteredList>
     </>
   );
   return (
@@ -94,14 +84,9 @@ function MetricRow({ metric }: { metric: MetricSummary }) {
   );
 }
 
-const matching = (metrics: readonly MetricSummary[], filter: string): MetricSummary[] => {
-  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
-  return metrics.filter(({ name, label, description, owner, unit, entity, kind, aka, broken }) => {
-    const texts = [name, label, description, owner, unit, entity, kind, broken && "broken", ...aka];
-    const text = texts.join(" ").toLowerCase();
-    return words.every((word) => text.includes(word));
-  });
-};
+const textOf = ({ name, label, description, owner, unit, entity, kind, aka, broken }: MetricSummary): string =>
+  [name, label, description, owner, unit, entity, kind, broken && "broken", ...aka].join(" ");
+const entityOf = ({ connection, entity }: MetricSummary): string => `${connection} › ${entity}`;
 
 function NoMetrics() {
   return (

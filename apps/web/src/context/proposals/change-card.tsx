@@ -9,7 +9,7 @@ import { HunkCard } from "./hunk-card.tsx";
 import type { LineNotes } from "./hunk-lines.tsx";
 import { NewPage } from "./new-page.tsx";
 import type { Change, Hunk, useVerdict } from "./proposal-api.ts";
-import { factsOf, isMetricsFile, isTableFile } from "./table-facts.ts";
+import { factsOf, isMetricsFile, isTableFile } from "./fact-groups.ts";
 import { useMetricFacts } from "./use-metric-facts.ts";
 
 const SHOW = { metrics: "Show definitions", table: "Show table", page: "Show page" };

@@ -1,9 +1,8 @@
 import { useState } from "react";
-import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
 import { TextArea } from "../../ui/field.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import type { Change, useVerdict } from "./proposal-api.ts";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { useChange } from "../../api/use-change.ts";
 
 /** Replaces the proposed text of a file by the user's own. */
 export function EditDialog({
@@ -16,30 +15,21 @@ export function EditDialog({
   onClose: () => void;
 }) {
   const [text, setText] = useState(change.after ?? "");
-  const [problem, setProblem] = useState<unknown>();
-  const save = async (): Promise<void> => {
-    try {
-      await verdict.mutateAsync({ action: "edit", path: change.path, after: text });
-      onClose();
-    } catch (error) {
-      setProblem(error);
-    }
-  };
+  const save = useChange(
+    undefined,
+    () => verdict.mutateAsync({ action: "edit", path: change.path, after: text }),
+    onClose,
+  );
+  const isReady = text !== change.after;
   return (
-    <Dialog
-      isOpen
-      onOpenChange={onClose}
+    <FormDialog
+      onClose={onClose}
       size="wide"
       title={<span className="font-mono text-sm">{change.path}</span>}
       description="Your text replaces the proposed text. It still needs to be accepted."
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" disabled={verdict.isPending || text === change.after} onClick={() => void save()}>
-            Use my text
-          </Button>
-        </>
-      }
+      verb="Use my text"
+      isReady={isReady}
+      action={save}
     >
       <TextArea
         aria-label={`Text of ${change.path}`}
@@ -48,11 +38,10 @@ export function EditDialog({
         spellCheck={false}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={(event) => {
-          if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) void save();
+          if (event.key === "Enter" && (event.metaKey || event.ctrlKey) && isReady) save.mutate();
         }}
         className="resize-y font-mono text-xs leading-relaxed"
       />
-      <Problem error={problem} className="mt-2" />
-    </Dialog>
+    </FormDialog>
   );
 }

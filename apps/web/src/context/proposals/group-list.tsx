@@ -72,27 +72,29 @@ export function GroupList({
           </li>
         ))}
       </ul>
-      <Confirm
-        isOpen={asked?.action === "accept"}
-        onOpenChange={() => setAsked(undefined)}
-        title="Accept this group?"
-        verb="Accept"
-        look="primary"
-        act={() => verdict.mutateAsync({ action: "accept", filter: asked!.group.filter })}
-      >
-        {count(ready, "change")} ({asked?.group.title}, {asked?.group.area}) {ready === 1 ? "is" : "are"} committed to
-        the context. You can undo this.
-      </Confirm>
-      <Confirm
-        isOpen={asked?.action === "reject"}
-        onOpenChange={() => setAsked(undefined)}
-        title="Reject this group?"
-        verb="Reject"
-        act={() => verdict.mutateAsync({ action: "reject", filter: asked!.group.filter })}
-      >
-        {count(asked?.group.counts.open ?? 0, "change")} ({asked?.group.title}, {asked?.group.area}) will not be
-        proposed again.
-      </Confirm>
+      {asked?.action === "accept" && (
+        <Confirm
+          onClose={() => setAsked(undefined)}
+          title="Accept this group?"
+          verb="Accept"
+          look="primary"
+          act={() => verdict.mutateAsync({ action: "accept", filter: asked.group.filter })}
+        >
+          {count(ready, "change")} ({asked.group.title}, {asked.group.area}) {ready === 1 ? "is" : "are"} committed to
+          the context. You can undo this.
+        </Confirm>
+      )}
+      {asked?.action === "reject" && (
+        <Confirm
+          onClose={() => setAsked(undefined)}
+          title="Reject this group?"
+          verb="Reject"
+          act={() => verdict.mutateAsync({ action: "reject", filter: asked.group.filter })}
+        >
+          {count(asked.group.counts.open, "change")} ({asked.group.title}, {asked.group.area}) will not be proposed
+          again.
+        </Confirm>
+      )}
     </section>
   );
 }

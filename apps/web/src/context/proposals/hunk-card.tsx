@@ -8,7 +8,7 @@ import { EvidenceItem } from "../evidence-item.tsx";
 import { HunkLines, type LineNotes } from "./hunk-lines.tsx";
 import { surroundingLines, lineRows } from "./line-rows.ts";
 import type { Change, Hunk, HunkState, useVerdict } from "./proposal-api.ts";
-import type { FactGroup } from "./table-facts.ts";
+import type { FactGroup } from "./fact-groups.ts";
 import { TableHunk } from "./table-hunk.tsx";
 
 const AROUND = 2;

@@ -1,7 +1,7 @@
 import { measureFormula, metricFormula } from "@tandem/protocol";
 import { isMap, isNode, isScalar, LineCounter, type Pair, parseDocument } from "yaml";
 import type { Change, Hunk } from "./proposal-api.ts";
-import type { FactGroup, TableFact } from "./table-facts.ts";
+import type { FactGroup, TableFact } from "./fact-groups.ts";
 
 type Lines = readonly [first: number, last: number];
 
@@ -37,7 +37,7 @@ const IN_FORMULA = new Set(
 
 const LABELS: Readonly<Record<string, string>> = { aka: "also called", expr: "expression", page: "wiki page" };
 
-/** What a hunk of a metrics file changes, by definition. Undefined if that cannot be told; the reviewer then sees the source. */
+/** Changes of a metrics file's hunk, by definition. If undefined, the reviewer sees the source instead. */
 export function metricFactsOf(change: Pick<Change, "before" | "after">, hunk: Hunk): FactGroup[] | undefined {
   const before = readFile(change.before);
   const after = readFile(change.after);

@@ -35,14 +35,14 @@ function filterQuery({ filter: { certain, ...rest } }: HunkGroup): QueryInput<"p
   return { ...rest, ...(certain !== undefined && { certain: certain ? "true" : "false" }) };
 }
 
-export type Verdict =
+export type ProposalDecision =
   | ({ action: "accept" } & BodyInput<"proposals.accept">)
   | ({ action: "reject" } & BodyInput<"proposals.reject">)
   | ({ action: "edit" } & BodyInput<"proposals.edit">)
   | ({ action: "answer" } & BodyInput<"proposals.answer">)
   | { action: "undo" };
 
-function decide(id: string, { action, ...body }: Verdict): Promise<Proposal> {
+function decide(id: string, { action, ...body }: ProposalDecision): Promise<Proposal> {
   const params = { proposal_id: id };
   if (action === "undo") return api.call("proposals.undo", { params });
   return api.call(`proposals.${action}`, { params, body });
@@ -52,7 +52,7 @@ function decide(id: string, { action, ...body }: Verdict): Promise<Proposal> {
 export function useVerdict(id: string) {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: (verdict: Verdict) => decide(id, verdict),
+    mutationFn: (decision: ProposalDecision) => decide(id, decision),
     onSettled: () =>
       queries.invalidateQueries({
         predicate: ({ queryKey: [path] }) => /^\/v1\/(proposals|context)/.test(String(path)),

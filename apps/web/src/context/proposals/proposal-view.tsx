@@ -166,49 +166,52 @@ export function ProposalView({ id }: { id: string }) {
         </Button>
       )}
       <ProposalComments proposal={proposal} changes={changes} comments={comments} verdict={verdict} />
-      <Confirm
-        isOpen={asking === "accept"}
-        onOpenChange={() => setAsking(undefined)}
-        title="Accept all open changes?"
-        verb={held.length === 0 ? "Accept" : "Accept the rest"}
-        look="primary"
-        act={() =>
-          verdict.mutateAsync(
-            isWhole && held.length === 0
-              ? { action: "accept" }
-              : { action: "accept", hunks: open.filter((hunk) => hunk.held === undefined).map((hunk) => hunk.id) },
-          )
-        }
-      >
-        {isWhole
-          ? `${open.length - held.length} changes are committed to the context. You can undo this.`
-          : `${open.length - held.length} changes in the files shown here are committed. Changes in other files stay open.`}
-        {held.length > 0 && (
-          <p className="mt-2 text-wait">
-            {held.length === 1 ? "1 change is" : `${held.length} changes are`} on hold and must be decided one by one.
-          </p>
-        )}
-      </Confirm>
-      <Confirm
-        isOpen={asking === "reject"}
-        onOpenChange={() => setAsking(undefined)}
-        title="Reject all open changes?"
-        verb="Reject"
-        act={() => verdict.mutateAsync({ action: "reject" })}
-      >
-        {counts.open === 1 ? "The open change is" : `All ${counts.open} open changes are`} rejected and will not be
-        proposed again.
-      </Confirm>
-      <Confirm
-        isOpen={asking === "undo"}
-        onOpenChange={() => setAsking(undefined)}
-        title="Undo accepted changes?"
-        verb="Undo"
-        act={() => verdict.mutateAsync({ action: "undo" })}
-      >
-        The accepted changes of this proposal are reverted in a new commit. Lines that changed since then stay as they
-        are.
-      </Confirm>
+      {asking === "accept" && (
+        <Confirm
+          onClose={() => setAsking(undefined)}
+          title="Accept all open changes?"
+          verb={held.length === 0 ? "Accept" : "Accept the rest"}
+          look="primary"
+          act={() =>
+            verdict.mutateAsync(
+              isWhole && held.length === 0
+                ? { action: "accept" }
+                : { action: "accept", hunks: open.filter((hunk) => hunk.held === undefined).map((hunk) => hunk.id) },
+            )
+          }
+        >
+          {isWhole
+            ? `${open.length - held.length} changes are committed to the context. You can undo this.`
+            : `${open.length - held.length} changes in the files shown here are committed. Changes in other files stay open.`}
+          {held.length > 0 && (
+            <p className="mt-2 text-wait">
+              {held.length === 1 ? "1 change is" : `${held.length} changes are`} on hold and must be decided one by one.
+            </p>
+          )}
+        </Confirm>
+      )}
+      {asking === "reject" && (
+        <Confirm
+          onClose={() => setAsking(undefined)}
+          title="Reject all open changes?"
+          verb="Reject"
+          act={() => verdict.mutateAsync({ action: "reject" })}
+        >
+          {counts.open === 1 ? "The open change is" : `All ${counts.open} open changes are`} rejected and will not be
+          proposed again.
+        </Confirm>
+      )}
+      {asking === "undo" && (
+        <Confirm
+          onClose={() => setAsking(undefined)}
+          title="Undo accepted changes?"
+          verb="Undo"
+          act={() => verdict.mutateAsync({ action: "undo" })}
+        >
+          The accepted changes of this proposal are reverted in a new commit. Lines that changed since then stay as they
+          are.
+        </Confirm>
+      )}
     </article>
   );
 }

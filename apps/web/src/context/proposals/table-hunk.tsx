@@ -1,4 +1,4 @@
-import type { FactGroup, TableFact } from "./table-facts.ts";
+import type { FactGroup, TableFact } from "./fact-groups.ts";
 
 /** A change of a table or of metrics: each column or join with its old and new facts, and figures of the data folded. */
 export function TableHunk({ groups }: { groups: readonly FactGroup[] }) {

@@ -3,10 +3,7 @@ import { CircleCheck, DatabaseZap, FileInput, PlugZap } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { api } from "../../api/client.ts";
 import { Button } from "../../ui/button.tsx";
-import { Field, TextInput } from "../../ui/field.tsx";
 import { Problem } from "../../ui/problem.tsx";
-import { Select } from "../../ui/select.tsx";
-import { SelectField } from "../../ui/select-field.tsx";
 import { ContextLink, linkClass } from "../context-link.tsx";
 import { StartJobDialog, type WantedJob } from "../jobs/start-job-dialog.tsx";
 import {
@@ -26,6 +23,8 @@ import {
   suggestName,
 } from "./source-form.ts";
 import { ConnectionResult, SourceResult } from "./test-result.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { SelectField } from "../../ui/select.tsx";
 
 /** Adds a database or a folder. It must pass a test before it can be saved. */
 export function AddSource() {
@@ -74,7 +73,7 @@ export function AddSource() {
           testing.reset();
         }}
       >
-        <StartJobDialog job={job} onClose={() => setJob(undefined)} />
+        {job && <StartJobDialog job={job} onClose={() => setJob(undefined)} />}
       </Saved>
     );
   }
@@ -94,7 +93,7 @@ export function AddSource() {
           onChange={(kind) => set({ kind, place: "", passwordPlace: "none" })}
           options={SOURCE_KINDS.map((kind) => ({ value: kind, label: KIND_LABELS[kind] }))}
         />
-        <Field
+        <TextField
           label={isServer(form.kind) ? "Address" : isFolder ? "Folder" : "File"}
           problem={placeProblem(form)}
           hint={
@@ -102,40 +101,29 @@ export function AddSource() {
               ? "Without a password. env:NAME or file:path reads the whole address from there."
               : "A path on the server's machine: absolute, or relative to tandem.yaml."
           }
-        >
-          {(ids) => (
-            <TextInput
-              {...ids}
-              className="font-mono"
-              placeholder={KIND_EXAMPLES[form.kind]}
-              value={form.place}
-              onChange={({ target }) => set({ place: target.value })}
-            />
-          )}
-        </Field>
+          inputClassName="font-mono"
+          placeholder={KIND_EXAMPLES[form.kind]}
+          value={form.place}
+          onChange={(place) => set({ place })}
+        />
         {isServer(form.kind) && <Password form={form} set={set} />}
         {isServer(form.kind) && (
-          <Field label="Schemas" hint="Optional, separated by commas. Empty reads all visible schemas.">
-            {(ids) => (
-              <TextInput {...ids} value={form.schemas} onChange={({ target }) => set({ schemas: target.value })} />
-            )}
-          </Field>
+          <TextField
+            label="Schemas"
+            hint="Optional, separated by commas. Empty reads all visible schemas."
+            value={form.schemas}
+            onChange={(schemas) => set({ schemas })}
+          />
         )}
-        <Field
+        <TextField
           label="Name"
           problem={nameProblem(form.name.trim())}
           hint="Agents and commands use this name. Lower-case letters, digits, - and _."
-        >
-          {(ids) => (
-            <TextInput
-              {...ids}
-              className="font-mono"
-              placeholder={suggestName(form) || "shop"}
-              value={form.name}
-              onChange={({ target }) => set({ name: target.value })}
-            />
-          )}
-        </Field>
+          inputClassName="font-mono"
+          placeholder={suggestName(form) || "shop"}
+          value={form.name}
+          onChange={(name) => set({ name })}
+        />
         <Problem error={testing.error ?? saving.error} />
         {testing.data?.connection && <ConnectionResult test={testing.data.connection} />}
         {testing.data?.source && <SourceResult test={testing.data.source} />}
@@ -165,37 +153,26 @@ function Password({ form, set }: { form: SourceForm; set: (part: Partial<SourceF
   const isFile = form.passwordPlace === "file";
   return (
     <div className="grid gap-3 sm:grid-cols-2">
-      <Field label="Password">
-        {(ids) => (
-          <Select
-            {...ids}
-            className="w-full"
-            value={form.passwordPlace}
-            onChange={(passwordPlace) => set({ passwordPlace, passwordName: "" })}
-            options={[
-              { value: "none", label: "Not needed" },
-              { value: "env", label: "From an environment variable" },
-              { value: "file", label: "From a file" },
-            ]}
-          />
-        )}
-      </Field>
+      <SelectField
+        label="Password"
+        value={form.passwordPlace}
+        onChange={(passwordPlace) => set({ passwordPlace, passwordName: "" })}
+        options={[
+          { value: "none", label: "Not needed" },
+          { value: "env", label: "From an environment variable" },
+          { value: "file", label: "From a file" },
+        ]}
+      />
       {form.passwordPlace !== "none" && (
-        <Field
+        <TextField
           label={isFile ? "File with the password" : "Variable"}
           problem={passwordProblem(form)}
           hint={isFile ? "On the server's machine." : "In the environment of the server."}
-        >
-          {(ids) => (
-            <TextInput
-              {...ids}
-              className="font-mono"
-              placeholder={isFile ? "/run/secrets/shop" : "SHOP_PASSWORD"}
-              value={form.passwordName}
-              onChange={({ target }) => set({ passwordName: target.value })}
-            />
-          )}
-        </Field>
+          inputClassName="font-mono"
+          placeholder={isFile ? "/run/secrets/shop" : "SHOP_PASSWORD"}
+          value={form.passwordName}
+          onChange={(passwordName) => set({ passwordName })}
+        />
       )}
     </div>
   );

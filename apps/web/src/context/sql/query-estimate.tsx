@@ -1,7 +1,7 @@
 import type { SqlAnswer } from "@tandem/protocol";
 import { count } from "../../text/format.ts";
 
-/** What the database expected to read, with its plan folded. */
+/** The rows that the database expected to read, with its plan folded. */
 export function QueryEstimate({ estimate, isOpen }: { estimate: SqlAnswer["estimate"]; isOpen: boolean }) {
   if (!estimate) return null;
   const { rows, bytes, plan } = estimate;

@@ -10,13 +10,12 @@ import { effortLabel, modeOptions } from "../../text/mode-labels.ts";
 import { Button } from "../../ui/button.tsx";
 import { useBypassConfirm } from "../../ui/bypass-confirm.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { Field, TextInput } from "../../ui/field.tsx";
 import { Problem } from "../../ui/problem.tsx";
-import type { Option } from "../../ui/select.tsx";
-import { SelectField } from "../../ui/select-field.tsx";
 import { folderOf, environmentOptions } from "./environment-options.ts";
 import { PromptField } from "./prompt-field.tsx";
 import { type SessionOptions, lastOptions, readBudget, startSession } from "./start-session.ts";
+import { TextField } from "../../ui/field.tsx";
+import { type Option, SelectField } from "../../ui/select.tsx";
 
 const OWN: Option = { value: "", label: "Agent default" };
 
@@ -88,8 +87,7 @@ export default function NewSessionDialog() {
     values.map((value) => ({ value, label: words(value) }));
   return (
     <Dialog
-      isOpen
-      onOpenChange={(isOpen) => isNewSessionOpen.set(isOpen)}
+      onClose={() => isNewSessionOpen.set(false)}
       title="New session"
       onOpenAutoFocus={(event) => {
         event.preventDefault();
@@ -153,20 +151,14 @@ export default function NewSessionDialog() {
             }}
             options={modeOptions(PERMISSION_MODES)}
           />
-          <Field
+          <TextField
             label="Budget, in dollars"
             problem={hasBadBudget ? "Enter an amount such as 2.50, or leave it empty." : undefined}
-          >
-            {(ids) => (
-              <TextInput
-                {...ids}
-                inputMode="decimal"
-                placeholder="No limit"
-                value={choices.budget}
-                onChange={(event) => set({ budget: event.target.value })}
-              />
-            )}
-          </Field>
+            inputMode="decimal"
+            placeholder="No limit"
+            value={choices.budget}
+            onChange={(budget) => set({ budget })}
+          />
           {vaults.data !== undefined && vaults.data.length > 0 && (
             <VaultChoice vaults={vaults.data} chosen={choices.vaults ?? []} onChange={(ids) => set({ vaults: ids })} />
           )}
@@ -219,17 +211,14 @@ function lastOrFirst<T>(list: readonly T[], last: string, key: (one: T) => strin
 function OtherFolder({ choices, set }: { choices: SessionOptions; set: (part: Partial<SessionOptions>) => void }) {
   return (
     <div className="sm:col-span-2">
-      <Field label="Folder" hint="Absolute path inside a folder that the server may use.">
-        {(ids) => (
-          <TextInput
-            {...ids}
-            className="font-mono"
-            placeholder="/home/me/project"
-            value={choices.folder}
-            onChange={(event) => set({ folder: event.target.value })}
-          />
-        )}
-      </Field>
+      <TextField
+        label="Folder"
+        hint="Absolute path inside a folder that the server may use."
+        inputClassName="font-mono"
+        placeholder="/home/me/project"
+        value={choices.folder}
+        onChange={(folder) => set({ folder })}
+      />
       <label className="mt-2 flex items-center gap-2 text-sm text-ink-soft">
         <input
           type="checkbox"

@@ -1,8 +1,8 @@
 import { type FormEvent, useState } from "react";
 import { Button } from "../../ui/button.tsx";
-import { Field, TextArea } from "../../ui/field.tsx";
 import type { Answer } from "../approvals-api.ts";
 import { useEscape } from "./use-escape.ts";
+import { TextAreaField } from "../../ui/field.tsx";
 
 /** Denies a call. The agent receives the reason. */
 export function DenyPanel({
@@ -30,23 +30,20 @@ export function DenyPanel({
   }[kind];
   return (
     <form onSubmit={submit} className="space-y-2">
-      <Field label={label} hint="Optional. The agent sees this reason.">
-        {(ids) => (
-          <TextArea
-            {...ids}
-            // oxlint-disable-next-line jsx-a11y/no-autofocus -- the user opened the panel to type here
-            autoFocus
-            rows={Math.min(8, Math.max(2, words.split("\n").length))}
-            maxLength={10_000}
-            value={words}
-            onChange={(event) => setWords(event.target.value)}
-            onKeyDown={(event) => {
-              if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) submit(event);
-            }}
-            className="resize-none"
-          />
-        )}
-      </Field>
+      <TextAreaField
+        label={label}
+        hint="Optional. The agent sees this reason."
+        // oxlint-disable-next-line jsx-a11y/no-autofocus -- the user opened the panel to type here
+        autoFocus
+        rows={Math.min(8, Math.max(2, words.split("\n").length))}
+        maxLength={10_000}
+        value={words}
+        onChange={setWords}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) submit(event);
+        }}
+        inputClassName="resize-none"
+      />
       <div className="flex flex-wrap gap-2">
         <Button type="submit" look="danger" disabled={isBusy}>
           {kind === "plan" ? "Request changes" : kind === "question" ? "Skip" : "Deny"}

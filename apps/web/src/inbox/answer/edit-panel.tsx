@@ -1,10 +1,10 @@
 import type { Approval } from "@tandem/protocol";
 import { type FormEvent, useState } from "react";
 import { Button } from "../../ui/button.tsx";
-import { Field, TextArea } from "../../ui/field.tsx";
 import type { Answer } from "../approvals-api.ts";
 import { editedInput, fieldsOf } from "./edited-input.ts";
 import { useEscape } from "./use-escape.ts";
+import { TextAreaField } from "../../ui/field.tsx";
 
 /** Allows the call with an edited input. */
 export function EditPanel({
@@ -28,29 +28,21 @@ export function EditPanel({
   return (
     <form onSubmit={submit} className="space-y-3">
       {fields.map((field, index) => (
-        <Field
+        <TextAreaField
           key={field.key}
           label={field.key.replaceAll("_", " ")}
           problem={edited.wrong === field.key ? "This is not valid JSON." : undefined}
-        >
-          {(ids) => (
-            <TextArea
-              {...ids}
-              // oxlint-disable-next-line jsx-a11y/no-autofocus -- the user opened the panel to type here
-              autoFocus={index === 0}
-              spellCheck={false}
-              rows={Math.min(14, field.text.split("\n").length)}
-              value={field.text}
-              onChange={({ target }) =>
-                setFields(fields.map((other) => (other === field ? { ...field, text: target.value } : other)))
-              }
-              onKeyDown={(event) => {
-                if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) submit(event);
-              }}
-              className="resize-y font-mono text-xs"
-            />
-          )}
-        </Field>
+          // oxlint-disable-next-line jsx-a11y/no-autofocus -- the user opened the panel to type here
+          autoFocus={index === 0}
+          spellCheck={false}
+          rows={Math.min(14, field.text.split("\n").length)}
+          value={field.text}
+          onChange={(text) => setFields(fields.map((other) => (other === field ? { ...field, text } : other)))}
+          onKeyDown={(event) => {
+            if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) submit(event);
+          }}
+          inputClassName="resize-y font-mono text-xs"
+        />
       ))}
       <p className="text-xs text-ink-faint">Deny rules still apply. The agent sees the edited input.</p>
       <div className="flex flex-wrap gap-2">

@@ -1,11 +1,11 @@
 import type { Approval } from "@tandem/protocol";
 import { type FormEvent, useId, useState } from "react";
 import { Button } from "../../ui/button.tsx";
-import { Field, TextInput } from "../../ui/field.tsx";
 import type { Answer } from "../approvals-api.ts";
 import { Choice } from "../../ui/choice.tsx";
 import { ruleText } from "../../text/rule-text.ts";
 import { useEscape } from "./use-escape.ts";
+import { TextField } from "../../ui/field.tsx";
 
 const PLACES = ["project", "user", "agent"] as const;
 
@@ -53,21 +53,16 @@ export function RulePanel({
         </p>
       )}
       <div className="grid gap-3 sm:grid-cols-[10rem_minmax(0,1fr)]">
-        <Field label="Tool">
-          {(ids) => <TextInput {...ids} required value={name} onChange={(event) => setName(event.target.value)} />}
-        </Field>
-        <Field label="Calls" hint={pattern.trim() === "" ? "All calls of this tool." : "Wildcards: * and **."}>
-          {(ids) => (
-            <TextInput
-              {...ids}
-              // oxlint-disable-next-line jsx-a11y/no-autofocus -- the user opened the panel to type here
-              autoFocus
-              value={pattern}
-              onChange={(event) => setPattern(event.target.value)}
-              className="font-mono text-sm"
-            />
-          )}
-        </Field>
+        <TextField label="Tool" required value={name} onChange={setName} />
+        <TextField
+          label="Calls"
+          hint={pattern.trim() === "" ? "All calls of this tool." : "Wildcards: * and **."}
+          // oxlint-disable-next-line jsx-a11y/no-autofocus -- the user opened the panel to type here
+          autoFocus
+          value={pattern}
+          onChange={setPattern}
+          inputClassName="font-mono text-sm"
+        />
       </div>
       {scope === "always" && (
         <fieldset>

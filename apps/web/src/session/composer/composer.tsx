@@ -1,4 +1,4 @@
-import { ArrowUp, CornerDownLeft, Square, Zap } from "lucide-react";
+import { ArrowUp, CornerDownLeft, Square, Zap, GitFork } from "lucide-react";
 import { type ReactNode, useEffect, useEffectEvent, useRef, useState } from "react";
 import { feed } from "../../live/session-feed.ts";
 import { useLive, useLivePart } from "../../live/live-value.ts";
@@ -9,7 +9,7 @@ import { Problem } from "../../ui/problem.tsx";
 import { AttachButton } from "../../prompt/attach-button.tsx";
 import { AttachmentList } from "../../prompt/attachment-list.tsx";
 import { CompletionList } from "../../prompt/completion-list.tsx";
-import { EndedNotice } from "./ended-notice.tsx";
+import { sessionAction } from "../../state/open-dialogs.ts";
 import { isWaiting, withdrawnMessage, withdrawMessage } from "./withdrawn-message.ts";
 import { runShell, sendMessage, stopTurn } from "./send.ts";
 import { blocksOf, useAttachments } from "../../prompt/use-attachments.ts";
@@ -213,5 +213,17 @@ export function Composer({
         </div>
       </div>
     </form>
+  );
+}
+
+/** Replaces the composer of a session that has ended. */
+function EndedNotice({ session }: { session: string }) {
+  return (
+    <div className="flex flex-wrap items-center justify-center gap-x-3 gap-y-2 px-5 py-4 text-sm text-ink-faint">
+      <p>This session has ended. You can read it or fork it.</p>
+      <Button size="small" onClick={() => sessionAction.set({ kind: "fork", session: { id: session, title: null } })}>
+        <GitFork aria-hidden className="size-4" /> Fork …
+      </Button>
+    </div>
   );
 }

@@ -1,4 +1,4 @@
-import type { BudgetGauge } from "@tandem/protocol";
+import type { BudgetGauge, Message } from "@tandem/protocol";
 import { Fragment, useMemo } from "react";
 import { useModels } from "../../api/lists.ts";
 import { isPainted } from "../../live/first-paint.ts";
@@ -8,9 +8,8 @@ import { count, isDemo, duration, money, share } from "../../text/format.ts";
 import { Popover } from "../../ui/popover.tsx";
 import { contextBreakdown } from "./context-breakdown.ts";
 import { Chart } from "../../chart/chart.tsx";
-import { contextHistory } from "./context-history.ts";
 import { contextUsage, type ContextUsage, lastMeasured, lastModel } from "./context-usage.ts";
-import { cacheShare } from "../transcript/turn-totals.ts";
+import { cacheShare } from "../transcript/turn/turn-totals.ts";
 import { useBudget } from "../use-session-data.ts";
 
 const TRIGGER =
@@ -225,4 +224,18 @@ function Bar({ parts }: { parts: readonly (readonly [share: number, look: string
       ))}
     </div>
   );
+}
+
+/** Tokens in the context window after each request and compaction of the main agent, in order. */
+function contextHistory(messages: readonly Message[]): number[] {
+  return messages
+    .filter(({ thread }) => thread === null)
+    .flatMap(({ parts }) =>
+      parts.flatMap((part) => {
+        if (part.type === "compaction") return part.tokens_after ?? [];
+        if (part.type !== "step" || part.state !== "completed" || !part.usage) return [];
+        const { input_tokens, cache_read_input_tokens, cache_creation_input_tokens, output_tokens } = part.usage;
+        return input_tokens + cache_read_input_tokens + cache_creation_input_tokens + output_tokens;
+      }),
+    );
 }

@@ -10,7 +10,7 @@ import { SubtaskRow } from "./subtask-row.tsx";
 import { doneOf, CollapsedTodos, TodoList } from "./todo-list.tsx";
 import { ToolCard } from "./tool/tool-card.tsx";
 import { ToolGroup } from "./tool/tool-group.tsx";
-import { TurnFooter } from "./turn-footer.tsx";
+import { TurnFooter } from "./turn/turn-footer.tsx";
 import { UserRow } from "./user-row.tsx";
 import { WorkflowRow } from "./workflow/workflow-row.tsx";
 

@@ -1,7 +1,7 @@
 import type { Message, Part, PartOf } from "@tandem/protocol";
 import { familyOf, isFileChange, isTodoUpdate, isSubagentCall } from "../../tool/tool-family.ts";
 import { cacheMissOf, lastStepOf } from "./cache-miss.ts";
-import { turnTotals, type TurnTotals } from "./turn-totals.ts";
+import { turnTotals, type TurnTotals } from "./turn/turn-totals.ts";
 
 type ToolPart = PartOf<"tool">;
 

@@ -16,7 +16,7 @@ export function AgentVersions({ agent, onClose }: { agent: Agent; onClose: () =>
   });
   const versions = list.data?.data ?? [];
   return (
-    <Dialog isOpen onOpenChange={onClose} title={`Versions of ${agent.name}`}>
+    <Dialog onClose={onClose} title={`Versions of ${agent.name}`}>
       <Problem error={list.error} onRetry={() => void list.refetch()} />
       <ol className="space-y-3">
         {versions.map((version, index) => (

@@ -1,5 +1,4 @@
 import type { Agent } from "@tandem/protocol";
-import { useQueryClient } from "@tanstack/react-query";
 import { Bot } from "lucide-react";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
@@ -17,7 +16,6 @@ type Open = { kind: "edit"; agent: Agent | undefined } | { kind: "versions" | "a
 
 /** Agent definitions. A change creates a new version; running sessions keep theirs. */
 export default function AgentsPage() {
-  const queries = useQueryClient();
   const list = useAgents();
   const [open, setOpen] = useState<Open>();
   const close = (): void => setOpen(undefined);
@@ -66,18 +64,17 @@ export default function AgentsPage() {
       )}
       {open?.kind === "edit" && <AgentForm agent={open.agent} onClose={close} />}
       {open?.kind === "versions" && <AgentVersions agent={open.agent} onClose={close} />}
-      <Confirm
-        isOpen={open?.kind === "archive"}
-        onOpenChange={close}
-        title={`Archive ${open?.agent?.name ?? ""}?`}
-        verb="Archive"
-        act={async () => {
-          await api.call("agents.archive", { params: { agent_id: open?.agent?.id ?? "" } });
-          await queries.invalidateQueries({ queryKey: ["/v1/agents"] });
-        }}
-      >
-        New sessions cannot use it. Existing sessions continue.
-      </Confirm>
+      {open?.kind === "archive" && (
+        <Confirm
+          onClose={close}
+          title={`Archive ${open.agent.name}?`}
+          verb="Archive"
+          act={() => api.call("agents.archive", { params: { agent_id: open.agent.id } })}
+          reloads={["/v1/agents"]}
+        >
+          New sessions cannot use it. Existing sessions continue.
+        </Confirm>
+      )}
     </>
   );
 }

@@ -8,7 +8,6 @@ import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Badge, Facts, Mono, PageHead, Panel, Row, Rows } from "../panel.tsx";
-import { TurnsChart } from "./turns-chart.tsx";
 import { canDrain, WorkerRow } from "./worker-row.tsx";
 
 const KEY = ["/v1/fleet"];
@@ -18,7 +17,6 @@ const LOOK_EVERY_MS = 3_000;
 
 /** The workers of the fleet, the queue, and problems that need attention. */
 export default function FleetPage() {
-  const queries = useQueryClient();
   const fleet = useQuery({
     queryKey: KEY,
     queryFn: ({ signal }) => api.call("fleet.retrieve", { signal }),
@@ -65,19 +63,18 @@ export default function FleetPage() {
           {status.dead > 0 && <FailedJobs count={status.dead} />}
         </>
       )}
-      <Confirm
-        isOpen={leaving !== undefined}
-        onOpenChange={() => setLeaving(undefined)}
-        title={`Drain the worker on ${leaving?.machine ?? ""}?`}
-        verb="Drain"
-        act={async () => {
-          await api.call("fleet.workers.drain", { params: { worker_id: leaving?.id ?? "" } });
-          await queries.invalidateQueries({ queryKey: KEY });
-        }}
-      >
-        Its turns pause at the next safe point and continue on other workers; then its process ends. Sessions whose
-        folder exists only on that machine wait until a worker runs there again.
-      </Confirm>
+      {leaving && (
+        <Confirm
+          onClose={() => setLeaving(undefined)}
+          title={`Drain the worker on ${leaving.machine}?`}
+          verb="Drain"
+          act={() => api.call("fleet.workers.drain", { params: { worker_id: leaving.id } })}
+          reloads={KEY}
+        >
+          Its turns pause at the next safe point and continue on other workers; then its process ends. Sessions whose
+          folder exists only on that machine wait until a worker runs there again.
+        </Confirm>
+      )}
     </>
   );
 }
@@ -163,5 +160,28 @@ function FailedJobs({ count }: { count: number }) {
         ))}
       </Rows>
     </Panel>
+  );
+}
+
+/** Turns per minute, with a bar for each of the last minutes. */
+function TurnsChart({ throughput }: { throughput: FleetStatus["throughput"] }) {
+  const { turns_per_minute: rate, minutes } = throughput;
+  const most = Math.max(1, ...minutes);
+  return (
+    <div className="flex items-end gap-3">
+      <span className="tabular-nums">{rate} a minute</span>
+      <span className="sr-only">{`Of each of the last ${minutes.length} minutes: ${minutes.join(", ")}`}</span>
+      <span aria-hidden className="flex h-5 items-end gap-0.5">
+        {minutes.map((count, index) => (
+          <span
+            // A minute is identified by its position.
+            key={`${index}`}
+            className={`w-2 rounded-sm ${count === 0 ? "bg-line" : "bg-accent"}`}
+            style={{ height: count === 0 ? "2px" : `${Math.max(15, (count / most) * 100)}%` }}
+          />
+        ))}
+      </span>
+      <span className="text-sm text-ink-faint">last ten minutes</span>
+    </div>
   );
 }

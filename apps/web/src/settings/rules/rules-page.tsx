@@ -1,5 +1,5 @@
 import { type KeptRule, RULE_ACTIONS, RULE_SCOPES, type RuleAction, type RuleScope } from "@tandem/protocol";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { useAgents } from "../../api/lists.ts";
@@ -7,18 +7,19 @@ import { folderName } from "../../text/path-labels.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Empty } from "../../ui/empty.tsx";
-import { Field, TextInput } from "../../ui/field.tsx";
 import { Problem } from "../../ui/problem.tsx";
-import { Select } from "../../ui/select.tsx";
 import { Badge, PageHead, Panel, Row, Rows } from "../panel.tsx";
 import { ruleText } from "../../text/rule-text.ts";
 import { ACTION_TONES, TestRule } from "./test-rule.tsx";
+import { useChange } from "../../api/use-change.ts";
+import { AgentField } from "../agent-field.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { SelectField } from "../../ui/select.tsx";
 
 const KEY = ["/v1/rules"];
 
 /** Rules that allow, ask for or deny calls. */
 export default function RulesPage() {
-  const queries = useQueryClient();
   const agents = useAgents();
   const list = useQuery({ queryKey: KEY, queryFn: ({ signal }) => api.call("rules.list", { signal }) });
   const [ended, setEnded] = useState<KeptRule>();
@@ -66,20 +67,19 @@ export default function RulesPage() {
         </Panel>
       )}
       <TestRule />
-      <AddRule onAdded={() => void queries.invalidateQueries({ queryKey: KEY })} />
-      <Confirm
-        isOpen={ended !== undefined}
-        onOpenChange={() => setEnded(undefined)}
-        title="Remove this rule?"
-        verb="Remove"
-        act={async () => {
-          await api.call("rules.delete", { params: { rule_id: ended?.id ?? "" } });
-          await queries.invalidateQueries({ queryKey: KEY });
-        }}
-      >
-        <p className="font-mono">{ended && `${ended.action} ${ruleText(ended)}`}</p>
-        <p className="mt-1">Takes effect with each session’s next tool call.</p>
-      </Confirm>
+      <AddRule />
+      {ended && (
+        <Confirm
+          onClose={() => setEnded(undefined)}
+          title="Remove this rule?"
+          verb="Remove"
+          act={() => api.call("rules.delete", { params: { rule_id: ended.id ?? "" } })}
+          reloads={KEY}
+        >
+          <p className="font-mono">{ended && `${ended.action} ${ruleText(ended)}`}</p>
+          <p className="mt-1">Takes effect with each session’s next tool call.</p>
+        </Confirm>
+      )}
     </>
   );
 }
@@ -95,8 +95,7 @@ interface NewRule {
   of: string;
 }
 
-function AddRule({ onAdded }: { onAdded: () => void }) {
-  const agents = useAgents();
+function AddRule() {
   const [form, setForm] = useState<NewRule>({
     action: "ask",
     tool: "",
@@ -106,8 +105,9 @@ function AddRule({ onAdded }: { onAdded: () => void }) {
     of: "",
   });
   const set = (part: Partial<NewRule>): void => setForm({ ...form, ...part });
-  const add = useMutation({
-    mutationFn: () =>
+  const add = useChange(
+    KEY,
+    () =>
       api.call("rules.create", {
         body: {
           action: form.action,
@@ -118,20 +118,13 @@ function AddRule({ onAdded }: { onAdded: () => void }) {
           ...(form.scope !== "user" && { of: form.of.trim() }),
         },
       }),
-    onSuccess: () => {
-      set({ tool: "", pattern: "", reason: "" });
-      onAdded();
-    },
-  });
-  const text = (key: "tool" | "pattern" | "reason" | "of", placeholder: string) => (ids: object) => (
-    <TextInput
-      {...ids}
-      placeholder={placeholder}
-      className={key === "reason" ? "" : "font-mono"}
-      value={form[key]}
-      onChange={(event) => set({ [key]: event.target.value })}
-    />
+    () => set({ tool: "", pattern: "", reason: "" }),
   );
+  const text = (key: "tool" | "pattern" | "reason" | "of") => ({
+    value: form[key],
+    onChange: (value: string) => set({ [key]: value }),
+    ...(key !== "reason" && { inputClassName: "font-mono" }),
+  });
   const isReady = form.tool.trim() !== "" && (form.scope === "user" || form.of.trim() !== "");
   return (
     <Panel title="Add a rule">
@@ -142,63 +135,45 @@ function AddRule({ onAdded }: { onAdded: () => void }) {
           add.mutate();
         }}
       >
-        <Field label="Action">
-          {(ids) => (
-            <Select
-              {...ids}
-              className="w-full"
-              value={form.action}
-              onChange={(action) => set({ action })}
-              options={RULE_ACTIONS.map((action) => ({ value: action, label: action }))}
-            />
-          )}
-        </Field>
-        <Field label="Scope">
-          {(ids) => (
-            <Select
-              {...ids}
-              className="w-full"
-              value={form.scope}
-              onChange={(scope) => set({ scope, of: "" })}
-              options={RULE_SCOPES.map((scope) => ({ value: scope, label: SCOPE_WORDS[scope] }))}
-            />
-          )}
-        </Field>
+        <SelectField
+          label="Action"
+          value={form.action}
+          onChange={(action) => set({ action })}
+          options={RULE_ACTIONS.map((action) => ({ value: action, label: action }))}
+        />
+        <SelectField
+          label="Scope"
+          value={form.scope}
+          onChange={(scope) => set({ scope, of: "" })}
+          options={RULE_SCOPES.map((scope) => ({ value: scope, label: SCOPE_WORDS[scope] }))}
+        />
         {form.scope === "agent" && (
-          <Field label="Agent" className="sm:col-span-2">
-            {(ids) => (
-              <Select
-                {...ids}
-                className="w-full"
-                value={form.of}
-                onChange={(of) => set({ of })}
-                options={[
-                  { value: "", label: "Select an agent" },
-                  ...(agents.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
-                ]}
-              />
-            )}
-          </Field>
+          <AgentField className="sm:col-span-2" none="Select an agent" value={form.of} onChange={(of) => set({ of })} />
         )}
         {form.scope === "project" && (
-          <Field label="Project folder" className="sm:col-span-2">
-            {text("of", "/home/me/project")}
-          </Field>
+          <TextField label="Project folder" className="sm:col-span-2" placeholder="/home/me/project" {...text("of")} />
         )}
         {form.scope === "session" && (
-          <Field label="Session id" className="sm:col-span-2">
-            {text("of", "sesn_…")}
-          </Field>
+          <TextField label="Session id" className="sm:col-span-2" placeholder="sesn_…" {...text("of")} />
         )}
-        <Field label="Tool" hint="One tool (Bash, Edit, mcp__SERVER__TOOL), a group (read, edit, web), or *">
-          {text("tool", "Bash")}
-        </Field>
-        <Field label="Calls" hint="A command, path or domain with * and **. Empty means all.">
-          {text("pattern", "git push *")}
-        </Field>
-        <Field label="Reason" className="sm:col-span-2">
-          {text("reason", "Shown to people who read the rule")}
-        </Field>
+        <TextField
+          label="Tool"
+          hint="One tool (Bash, Edit, mcp__SERVER__TOOL), a group (read, edit, web), or *"
+          placeholder="Bash"
+          {...text("tool")}
+        />
+        <TextField
+          label="Calls"
+          hint="A command, path or domain with * and **. Empty means all."
+          placeholder="git push *"
+          {...text("pattern")}
+        />
+        <TextField
+          label="Reason"
+          className="sm:col-span-2"
+          placeholder="Shown to people who read the rule"
+          {...text("reason")}
+        />
         <Problem error={add.error} className="sm:col-span-2" />
         <div className="flex items-center gap-3">
           <Button type="submit" look="primary" disabled={!isReady || add.isPending}>

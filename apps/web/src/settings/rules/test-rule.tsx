@@ -2,15 +2,15 @@ import { PERMISSION_MODES, type RuleAction, type PermissionMode, type TestedCall
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
-import { useAgents } from "../../api/lists.ts";
 import { MODE_LABELS } from "../../text/mode-labels.ts";
 import { InlineCode } from "../../text/inline-code.tsx";
 import { ruleText } from "../../text/rule-text.ts";
 import { Button } from "../../ui/button.tsx";
-import { Field, TextInput } from "../../ui/field.tsx";
 import { Problem } from "../../ui/problem.tsx";
-import { Select } from "../../ui/select.tsx";
 import { Badge, Panel, type Tone } from "../panel.tsx";
+import { AgentField } from "../agent-field.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { SelectField } from "../../ui/select.tsx";
 
 export const ACTION_TONES: Readonly<Record<RuleAction, Tone>> = { allow: "good", ask: "wait", deny: "bad" };
 
@@ -22,7 +22,6 @@ interface TestedForm {
 
 /** Evaluates a call against the rules without running it. */
 export function TestRule() {
-  const agents = useAgents();
   const [form, setForm] = useState<TestedForm>({ call: "", agent: "", mode: "" });
   const set = (part: Partial<TestedForm>): void => setForm({ ...form, ...part });
   const test = useMutation({
@@ -44,45 +43,23 @@ export function TestRule() {
           if (form.call.trim() !== "") test.mutate();
         }}
       >
-        <Field label="Call">
-          {(ids) => (
-            <TextInput
-              {...ids}
-              className="font-mono"
-              placeholder="Bash(git push origin main)"
-              value={form.call}
-              onChange={(event) => set({ call: event.target.value })}
-            />
-          )}
-        </Field>
-        <Field label="Agent">
-          {(ids) => (
-            <Select
-              {...ids}
-              className="w-full"
-              value={form.agent}
-              onChange={(agent) => set({ agent })}
-              options={[
-                { value: "", label: "Any agent" },
-                ...(agents.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
-              ]}
-            />
-          )}
-        </Field>
-        <Field label="Mode">
-          {(ids) => (
-            <Select
-              {...ids}
-              className="w-full"
-              value={form.mode}
-              onChange={(mode) => set({ mode })}
-              options={[
-                { value: "", label: MODE_LABELS.default },
-                ...PERMISSION_MODES.slice(1).map((mode) => ({ value: mode, label: MODE_LABELS[mode] })),
-              ]}
-            />
-          )}
-        </Field>
+        <TextField
+          label="Call"
+          inputClassName="font-mono"
+          placeholder="Bash(git push origin main)"
+          value={form.call}
+          onChange={(call) => set({ call })}
+        />
+        <AgentField none="Any agent" value={form.agent} onChange={(agent) => set({ agent })} />
+        <SelectField
+          label="Mode"
+          value={form.mode}
+          onChange={(mode) => set({ mode })}
+          options={[
+            { value: "", label: MODE_LABELS.default },
+            ...PERMISSION_MODES.slice(1).map((mode) => ({ value: mode, label: MODE_LABELS[mode] })),
+          ]}
+        />
         <Button type="submit" disabled={form.call.trim() === "" || test.isPending}>
           Test
         </Button>

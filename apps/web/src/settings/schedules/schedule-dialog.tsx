@@ -2,13 +2,11 @@ import type { Deployment } from "@tandem/protocol";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { useAgents, useEnvironments } from "../../api/lists.ts";
-import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
-import { Field, TextArea, TextInput } from "../../ui/field.tsx";
-import { Problem } from "../../ui/problem.tsx";
-import { Select } from "../../ui/select.tsx";
 import { ownZone, previewSchedule } from "./schedule-text.ts";
-import { useChange } from "./use-deployments.ts";
+import { useDeploymentChange } from "./use-deployments.ts";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { TextAreaField, TextField } from "../../ui/field.tsx";
+import { SelectField } from "../../ui/select.tsx";
 
 interface Form {
   name: string;
@@ -45,7 +43,7 @@ export function ScheduleDialog({ deployment, onClose }: { deployment?: Deploymen
   const agent = form.agent || agents.data?.[0]?.id || "";
   const expression = form.expression.trim();
   const preview = expression === "" ? undefined : previewSchedule(expression, form.timezone.trim());
-  const save = useChange(async () => {
+  const save = useDeploymentChange(async () => {
     const schedule = expression === "" ? null : { type: "cron" as const, expression, timezone: form.timezone.trim() };
     const message = [
       { type: "user.message" as const, content: [{ type: "text" as const, text: form.message.trim() }] },
@@ -68,93 +66,62 @@ export function ScheduleDialog({ deployment, onClose }: { deployment?: Deploymen
   const isReady =
     form.name.trim() !== "" && agent !== "" && form.message.trim() !== "" && (preview === undefined || preview.isValid);
   return (
-    <Dialog
-      isOpen
-      onOpenChange={onClose}
+    <FormDialog
+      onClose={onClose}
       title={deployment ? `Edit ${deployment.name}` : "New schedule"}
-      footer={
-        <Button look="primary" disabled={!isReady || save.isPending} onClick={() => save.mutate(undefined)}>
-          {deployment ? "Save" : "Create"}
-        </Button>
-      }
+      verb={deployment ? "Save" : "Create"}
+      isReady={isReady}
+      action={save}
     >
-      <div className="space-y-3">
-        <Field label="Name">
-          {(ids) => <TextInput {...ids} value={form.name} onChange={(event) => set({ name: event.target.value })} />}
-        </Field>
-        <Field label="Agent" hint="The current version is used until you choose the agent again.">
-          {(ids) => (
-            <Select
-              {...ids}
-              className="w-full"
-              value={agent}
-              onChange={(value) => set({ agent: value })}
-              options={(agents.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
-            />
-          )}
-        </Field>
-        <Field label="Environment">
-          {(ids) => (
-            <Select
-              {...ids}
-              className="w-full"
-              value={form.environment}
-              onChange={(environment) => set({ environment })}
-              options={(environments.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
-            />
-          )}
-        </Field>
-        <Field label="What should the agent do?">
-          {(ids) => (
-            <TextArea
-              {...ids}
-              rows={3}
-              value={form.message}
-              onChange={(event) => set({ message: event.target.value })}
-            />
-          )}
-        </Field>
-        <Field label="Cron" hint="Minute, hour, day of month, month, day of week. Empty: on request only.">
-          {(ids) => (
-            <TextInput
-              {...ids}
-              className="font-mono"
-              value={form.expression}
-              onChange={(event) => set({ expression: event.target.value })}
-            />
-          )}
-        </Field>
-        <Field label="Time zone">
-          {(ids) => (
-            <TextInput {...ids} value={form.timezone} onChange={(event) => set({ timezone: event.target.value })} />
-          )}
-        </Field>
-        <output className="block text-sm text-ink-soft" aria-label="Preview">
-          {preview === undefined && "Runs only when you start it."}
-          {preview?.isValid === false && <span className="text-bad">{preview.reason}</span>}
-          {preview?.isValid && (
-            <>
-              <p>{preview.words}</p>
-              <ol className="mt-1 list-inside list-decimal">
-                {preview.times.map((time) => (
-                  <li key={time}>{time}</li>
-                ))}
-              </ol>
-            </>
-          )}
-        </output>
-        <Field label="Budget per session" hint="In dollars. Empty: no limit.">
-          {(ids) => (
-            <TextInput
-              {...ids}
-              inputMode="decimal"
-              value={form.dollars}
-              onChange={(event) => set({ dollars: event.target.value })}
-            />
-          )}
-        </Field>
-        <Problem error={save.error} />
-      </div>
-    </Dialog>
+      <TextField label="Name" value={form.name} onChange={(name) => set({ name })} />
+      <SelectField
+        label="Agent"
+        hint="The current version is used until you choose the agent again."
+        value={agent}
+        onChange={(value) => set({ agent: value })}
+        options={(agents.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+      />
+      <SelectField
+        label="Environment"
+        value={form.environment}
+        onChange={(environment) => set({ environment })}
+        options={(environments.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+      />
+      <TextAreaField
+        label="What should the agent do?"
+        rows={3}
+        value={form.message}
+        onChange={(message) => set({ message })}
+      />
+      <TextField
+        label="Cron"
+        hint="Minute, hour, day of month, month, day of week. Empty: on request only."
+        inputClassName="font-mono"
+        value={form.expression}
+        onChange={(expression) => set({ expression })}
+      />
+      <TextField label="Time zone" value={form.timezone} onChange={(timezone) => set({ timezone })} />
+      <output className="block text-sm text-ink-soft" aria-label="Preview">
+        {preview === undefined && "Runs only when you start it."}
+        {preview?.isValid === false && <span className="text-bad">{preview.reason}</span>}
+        {preview?.isValid && (
+          <>
+            <p>{preview.words}</p>
+            <ol className="mt-1 list-inside list-decimal">
+              {preview.times.map((time) => (
+                <li key={time}>{time}</li>
+              ))}
+            </ol>
+          </>
+        )}
+      </output>
+      <TextField
+        label="Budget per session"
+        hint="In dollars. Empty: no limit."
+        inputMode="decimal"
+        value={form.dollars}
+        onChange={(dollars) => set({ dollars })}
+      />
+    </FormDialog>
   );
 }

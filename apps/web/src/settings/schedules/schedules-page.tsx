@@ -12,14 +12,16 @@ import { AddButton } from "../add-button.tsx";
 import { Badge, PageHead, Panel, Rows } from "../panel.tsx";
 import { ScheduleDialog } from "./schedule-dialog.tsx";
 import { ownZone, scheduleWords, timeIn } from "./schedule-text.ts";
-import { useChange, useDeployments, useLastRuns } from "./use-deployments.ts";
+import { useDeploymentChange, useDeployments, useLastRuns } from "./use-deployments.ts";
 
 /** Deployments: agents that run by themselves. */
 export default function SchedulesPage() {
   const list = useDeployments();
   const [edited, setEdited] = useState<Deployment | "new">();
   const [ended, setEnded] = useState<Deployment>();
-  const archive = useChange((id: string) => api.call("deployments.archive", { params: { deployment_id: id } }));
+  const archive = useDeploymentChange((id: string) =>
+    api.call("deployments.archive", { params: { deployment_id: id } }),
+  );
   return (
     <>
       <PageHead title="Schedules" action={<AddButton onClick={() => setEdited("new")}>New schedule</AddButton>}>
@@ -50,15 +52,16 @@ export default function SchedulesPage() {
           onClose={() => setEdited(undefined)}
         />
       )}
-      <Confirm
-        isOpen={ended !== undefined}
-        onOpenChange={() => setEnded(undefined)}
-        title={`Archive ${ended?.name ?? ""}?`}
-        verb="Archive"
-        act={() => archive.mutateAsync(ended?.id ?? "")}
-      >
-        It never runs again. Its sessions stay.
-      </Confirm>
+      {ended && (
+        <Confirm
+          onClose={() => setEnded(undefined)}
+          title={`Archive ${ended.name}?`}
+          verb="Archive"
+          act={() => archive.mutateAsync(ended.id)}
+        >
+          It never runs again. Its sessions stay.
+        </Confirm>
+      )}
     </>
   );
 }
@@ -75,8 +78,10 @@ function ScheduleRow({
   const { id, name, schedule, status, paused_reason: reason } = deployment;
   const params = { deployment_id: id };
   const isPaused = status === "paused";
-  const toggle = useChange(() => api.call(isPaused ? "deployments.unpause" : "deployments.pause", { params }));
-  const run = useChange(() => api.call("deployments.run", { params }));
+  const toggle = useDeploymentChange(() =>
+    api.call(isPaused ? "deployments.unpause" : "deployments.pause", { params }),
+  );
+  const run = useDeploymentChange(() => api.call("deployments.run", { params }));
   const next = isPaused ? undefined : schedule?.upcoming_runs_at[0];
   return (
     <li className="p-3" aria-label={name}>
@@ -111,12 +116,12 @@ function ScheduleRow({
           size="small"
           icon={<Play aria-hidden className="size-4" />}
           disabled={run.isPending}
-          onClick={() => run.mutate(undefined)}
+          onClick={() => run.mutate()}
         >
           {run.isPending ? "Starting …" : "Run now"}
         </Button>
         {schedule && (
-          <Button size="small" disabled={toggle.isPending} onClick={() => toggle.mutate(undefined)}>
+          <Button size="small" disabled={toggle.isPending} onClick={() => toggle.mutate()}>
             {isPaused ? "Unpause" : "Pause"}
           </Button>
         )}

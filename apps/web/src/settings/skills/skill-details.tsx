@@ -127,18 +127,19 @@ export function SkillDetails({ skill }: { skill: Skill }) {
         </div>
       )}
       {isUploading && <UploadSkill skill={skill} onClose={() => setUploading(false)} />}
-      <Confirm
-        isOpen={deleted !== undefined}
-        onOpenChange={() => setDeleted(undefined)}
-        title={deleted === "skill" ? `Delete ${skill.display_name}?` : "Delete this version?"}
-        verb="Delete"
-        act={remove}
-      >
-        {agents.length === 0
-          ? "No agent has this skill. "
-          : `${agents.map(({ name }) => name).join(", ")} ${agents.length === 1 ? "has" : "have"} this skill. `}
-        Sessions that have it continue without it. This cannot be undone.
-      </Confirm>
+      {deleted && (
+        <Confirm
+          onClose={() => setDeleted(undefined)}
+          title={deleted === "skill" ? `Delete ${skill.display_name}?` : "Delete this version?"}
+          verb="Delete"
+          act={remove}
+        >
+          {agents.length === 0
+            ? "No agent has this skill. "
+            : `${agents.map(({ name }) => name).join(", ")} ${agents.length === 1 ? "has" : "have"} this skill. `}
+          Sessions that have it continue without it. This cannot be undone.
+        </Confirm>
+      )}
     </div>
   );
 }

@@ -2,10 +2,8 @@ import type { Vault } from "@tandem/protocol";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
-import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
-import { Field, TextInput } from "../../ui/field.tsx";
-import { Problem } from "../../ui/problem.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { TextField } from "../../ui/field.tsx";
 
 const EMPTY = { url: "", client: "", secret: "" };
 
@@ -27,57 +25,40 @@ export function ConnectForm({ vault, onClose }: { vault: Vault; onClose: () => v
       location.assign(link);
     },
   });
-  const isReady = entry.url.trim() !== "" && !connect.isPending;
+  const isReady = entry.url.trim() !== "";
   return (
-    <Dialog
-      isOpen
-      onOpenChange={onClose}
+    <FormDialog
+      onClose={onClose}
       title={`Connect ${vault.display_name} to an MCP server`}
-      footer={
-        <Button look="primary" disabled={!isReady} onClick={() => connect.mutate()}>
-          Continue to log in
-        </Button>
-      }
+      verb="Continue to log in"
+      isReady={isReady}
+      action={connect}
     >
-      <form
-        className="space-y-3"
-        autoComplete="off"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isReady) connect.mutate();
-        }}
-      >
-        <Field
-          label="MCP server URL"
-          hint="You log in on the server’s own page. Tandem stores and refreshes the tokens."
-        >
-          {(ids) => (
-            <TextInput {...ids} type="url" value={entry.url} onChange={(event) => set({ url: event.target.value })} />
-          )}
-        </Field>
-        <details>
-          <summary className="cursor-pointer text-sm text-ink-soft">OAuth client</summary>
-          <div className="space-y-3 pt-2">
-            <Field label="Client ID (optional)" hint="If the server does not register clients by itself.">
-              {(ids) => (
-                <TextInput {...ids} value={entry.client} onChange={(event) => set({ client: event.target.value })} />
-              )}
-            </Field>
-            <Field label="Client secret (optional)">
-              {(ids) => (
-                <TextInput
-                  {...ids}
-                  type="password"
-                  autoComplete="new-password"
-                  value={entry.secret}
-                  onChange={(event) => set({ secret: event.target.value })}
-                />
-              )}
-            </Field>
-          </div>
-        </details>
-        <Problem error={connect.error} />
-      </form>
-    </Dialog>
+      <TextField
+        label="MCP server URL"
+        hint="You log in on the server’s own page. Tandem stores and refreshes the tokens."
+        type="url"
+        value={entry.url}
+        onChange={(url) => set({ url })}
+      />
+      <details>
+        <summary className="cursor-pointer text-sm text-ink-soft">OAuth client</summary>
+        <div className="space-y-3 pt-2">
+          <TextField
+            label="Client ID (optional)"
+            hint="If the server does not register clients by itself."
+            value={entry.client}
+            onChange={(client) => set({ client })}
+          />
+          <TextField
+            label="Client secret (optional)"
+            type="password"
+            autoComplete="new-password"
+            value={entry.secret}
+            onChange={(secret) => set({ secret })}
+          />
+        </div>
+      </details>
+    </FormDialog>
   );
 }

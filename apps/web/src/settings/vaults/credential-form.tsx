@@ -1,22 +1,20 @@
 import type { CredentialCreateParams, Vault } from "@tandem/protocol";
-import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
-import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
-import { Field, TextInput } from "../../ui/field.tsx";
-import { Problem } from "../../ui/problem.tsx";
-import type { Option } from "../../ui/select.tsx";
-import { SelectField } from "../../ui/select-field.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { useChange } from "../../api/use-change.ts";
+import { VAULTS_KEY } from "../../api/lists.ts";
+import { TextField } from "../../ui/field.tsx";
+import { type Option, SelectField } from "../../ui/select.tsx";
 
 type Kind = "static_bearer" | "environment_variable";
-type Place = "both" | "header" | "body";
+type SecretPlacement = "both" | "header" | "body";
 
 const KINDS: readonly Option<Kind>[] = [
   { value: "static_bearer", label: "Bearer token for an MCP server" },
   { value: "environment_variable", label: "Variable for programs in the sandbox" },
 ];
-const PLACES: readonly Option<Place>[] = [
+const PLACES: readonly Option<SecretPlacement>[] = [
   { value: "both", label: "Headers and bodies" },
   { value: "header", label: "Headers only" },
   { value: "body", label: "Bodies only" },
@@ -28,7 +26,7 @@ interface Entry {
   url: string;
   variable: string;
   hosts: string;
-  place: Place;
+  place: SecretPlacement;
   secret: string;
 }
 
@@ -43,111 +41,69 @@ const EMPTY: Entry = {
 };
 
 /** Adds a credential to a vault. The secret leaves the page with the request. */
-export function CredentialForm({
-  vault,
-  onClose,
-  onAdded,
-}: {
-  vault: Vault;
-  onClose: () => void;
-  onAdded: () => Promise<void>;
-}) {
+export function CredentialForm({ vault, onClose }: { vault: Vault; onClose: () => void }) {
   const [entry, setEntry] = useState(EMPTY);
   const set = (part: Partial<Entry>): void => setEntry({ ...entry, ...part });
-  const add = useMutation({
-    mutationFn: () => api.call("vaults.credentials.create", { params: { vault_id: vault.id }, body: bodyOf(entry) }),
-    onSuccess: async () => {
-      await onAdded();
-      onClose();
-    },
-  });
+  const add = useChange(
+    VAULTS_KEY,
+    () => api.call("vaults.credentials.create", { params: { vault_id: vault.id }, body: bodyOf(entry) }),
+    onClose,
+  );
   const isServer = entry.kind === "static_bearer";
   const needed = isServer ? [entry.url] : [entry.variable, entry.hosts];
-  const isReady = [...needed, entry.secret].every((text) => text.trim() !== "") && !add.isPending;
+  const isReady = [...needed, entry.secret].every((text) => text.trim() !== "");
   return (
-    <Dialog
-      isOpen
-      onOpenChange={onClose}
+    <FormDialog
+      onClose={onClose}
       title={`Add credential to ${vault.display_name}`}
-      footer={
-        <Button look="primary" disabled={!isReady} onClick={() => add.mutate()}>
-          Add
-        </Button>
-      }
+      verb="Add"
+      isReady={isReady}
+      action={add}
     >
-      <form
-        className="space-y-3"
-        autoComplete="off"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isReady) add.mutate();
-        }}
-      >
-        <SelectField label="Type" value={entry.kind} onChange={(kind) => set({ kind })} options={KINDS} />
-        {isServer ? (
-          <Field label="MCP server URL" hint="As in the agent’s MCP servers. Another path or port is another server.">
-            {(ids) => (
-              <TextInput {...ids} type="url" value={entry.url} onChange={(event) => set({ url: event.target.value })} />
-            )}
-          </Field>
-        ) : (
-          <VariableFields entry={entry} set={set} />
-        )}
-        <Field label={isServer ? "Token" : "Value"} hint="Encrypted when stored. It cannot be shown again.">
-          {(ids) => (
-            <TextInput
-              {...ids}
-              type="password"
-              autoComplete="new-password"
-              value={entry.secret}
-              onChange={(event) => set({ secret: event.target.value })}
-            />
-          )}
-        </Field>
-        <Field label="Name (optional)">
-          {(ids) => (
-            <TextInput
-              {...ids}
-              maxLength={255}
-              value={entry.name}
-              onChange={(event) => set({ name: event.target.value })}
-            />
-          )}
-        </Field>
-        <Problem error={add.error} />
-      </form>
-    </Dialog>
+      <SelectField label="Type" value={entry.kind} onChange={(kind) => set({ kind })} options={KINDS} />
+      {isServer ? (
+        <TextField
+          label="MCP server URL"
+          hint="As in the agent’s MCP servers. Another path or port is another server."
+          type="url"
+          value={entry.url}
+          onChange={(url) => set({ url })}
+        />
+      ) : (
+        <VariableFields entry={entry} set={set} />
+      )}
+      <TextField
+        label={isServer ? "Token" : "Value"}
+        hint="Encrypted when stored. It cannot be shown again."
+        type="password"
+        autoComplete="new-password"
+        value={entry.secret}
+        onChange={(secret) => set({ secret })}
+      />
+      <TextField label="Name (optional)" maxLength={255} value={entry.name} onChange={(name) => set({ name })} />
+    </FormDialog>
   );
 }
 
 function VariableFields({ entry, set }: { entry: Entry; set: (part: Partial<Entry>) => void }) {
   return (
     <>
-      <Field label="Variable" hint="The agent’s programs see a placeholder. The sandbox replaces it in requests.">
-        {(ids) => (
-          <TextInput
-            {...ids}
-            className="font-mono"
-            placeholder="API_KEY"
-            value={entry.variable}
-            onChange={(event) => set({ variable: event.target.value })}
-          />
-        )}
-      </Field>
-      <Field
+      <TextField
+        label="Variable"
+        hint="The agent’s programs see a placeholder. The sandbox replaces it in requests."
+        inputClassName="font-mono"
+        placeholder="API_KEY"
+        value={entry.variable}
+        onChange={(variable) => set({ variable })}
+      />
+      <TextField
         label="Hosts"
         hint="Only these get the value, separated by commas. * stands for every host that the session may reach."
-      >
-        {(ids) => (
-          <TextInput
-            {...ids}
-            className="font-mono"
-            placeholder="api.example.com, *.example.org"
-            value={entry.hosts}
-            onChange={(event) => set({ hosts: event.target.value })}
-          />
-        )}
-      </Field>
+        inputClassName="font-mono"
+        placeholder="api.example.com, *.example.org"
+        value={entry.hosts}
+        onChange={(hosts) => set({ hosts })}
+      />
       <SelectField label="Replace in" value={entry.place} onChange={(place) => set({ place })} options={PLACES} />
     </>
   );

@@ -1,5 +1,5 @@
 import type { CredentialState, VaultCredential } from "@tandem/protocol";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { VAULTS_KEY } from "../../api/lists.ts";
@@ -8,6 +8,7 @@ import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Badge, Mono, Row, type Tone } from "../panel.tsx";
+import { useChange } from "../../api/use-change.ts";
 
 const STATES: Readonly<Record<CredentialState, { label: string; tone: Tone }>> = {
   unverified: { label: "not checked", tone: "plain" },
@@ -18,20 +19,19 @@ const STATES: Readonly<Record<CredentialState, { label: string; tone: Tone }>> =
   archived: { label: "archived", tone: "plain" },
 };
 
+const credentialsKey = (vault: string) => [...VAULTS_KEY, vault, "credentials"];
 /** A vault has at most 20 active credentials. */
 const LIMIT = 100;
 
 /** The active credentials of a vault. */
 export function CredentialRows({ vault }: { vault: string }) {
-  const queries = useQueryClient();
-  const key = [...VAULTS_KEY, vault, "credentials"];
+  const key = credentialsKey(vault);
   const list = useQuery({
     queryKey: key,
     queryFn: ({ signal }) =>
       api.call("vaults.credentials.list", { params: { vault_id: vault }, query: { limit: LIMIT }, signal }),
   });
   const [removed, setRemoved] = useState<VaultCredential>();
-  const reload = () => queries.invalidateQueries({ queryKey: key });
   return (
     <>
       {list.error && (
@@ -45,44 +45,28 @@ export function CredentialRows({ vault }: { vault: string }) {
         </Row>
       )}
       {list.data?.data.map((credential) => (
-        <CredentialRow
-          key={credential.id}
-          credential={credential}
-          onChange={reload}
-          onRemove={() => setRemoved(credential)}
-        />
+        <CredentialRow key={credential.id} credential={credential} onRemove={() => setRemoved(credential)} />
       ))}
-      <Confirm
-        isOpen={removed !== undefined}
-        onOpenChange={() => setRemoved(undefined)}
-        title="Archive this credential?"
-        verb="Archive"
-        act={async () => {
-          const params = { vault_id: vault, credential_id: removed?.id ?? "" };
-          await api.call("vaults.credentials.archive", { params });
-          await reload();
-        }}
-      >
-        {`Deletes the secret for ${removed ? subjectOf(removed) : ""} and keeps the record. Running sessions lose it.`}
-      </Confirm>
+      {removed && (
+        <Confirm
+          onClose={() => setRemoved(undefined)}
+          title="Archive this credential?"
+          verb="Archive"
+          act={() => api.call("vaults.credentials.archive", { params: { vault_id: vault, credential_id: removed.id } })}
+          reloads={key}
+        >
+          {`Deletes the secret for ${removed ? subjectOf(removed) : ""} and keeps the record. Running sessions lose it.`}
+        </Confirm>
+      )}
     </>
   );
 }
 
-function CredentialRow({
-  credential,
-  onChange,
-  onRemove,
-}: {
-  credential: VaultCredential;
-  onChange: () => Promise<void>;
-  onRemove: () => void;
-}) {
+function CredentialRow({ credential, onRemove }: { credential: VaultCredential; onRemove: () => void }) {
   const { id, vault_id, auth, display_name: name, tandem } = credential;
-  const check = useMutation({
-    mutationFn: () => api.call("vaults.credentials.mcpOAuthValidate", { params: { vault_id, credential_id: id } }),
-    onSettled: onChange,
-  });
+  const check = useChange(credentialsKey(vault_id), () =>
+    api.call("vaults.credentials.mcpOAuthValidate", { params: { vault_id, credential_id: id } }),
+  );
   const { label, tone } = STATES[tandem.state];
   const isChecked = auth.type !== "environment_variable";
   return (

@@ -1,13 +1,11 @@
 import type { Vault } from "@tandem/protocol";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { useVaults, VAULTS_KEY } from "../../api/lists.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
 import { Empty } from "../../ui/empty.tsx";
-import { Field, TextInput } from "../../ui/field.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { AddButton } from "../add-button.tsx";
 import { PageHead, Panel, Row, Rows } from "../panel.tsx";
@@ -15,6 +13,9 @@ import { ConnectForm } from "./connect-form.tsx";
 import { CredentialForm } from "./credential-form.tsx";
 import { CredentialRows } from "./credential-rows.tsx";
 import { FinishLogin } from "./finish-login.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { useChange } from "../../api/use-change.ts";
+import { TextField } from "../../ui/field.tsx";
 
 type Ending = { vault: Vault; action: "archive" | "delete" };
 
@@ -26,7 +27,6 @@ export default function VaultsPage() {
   const [filled, setFilled] = useState<Vault>();
   const [connected, setConnected] = useState<Vault>();
   const [ending, setEnding] = useState<Ending>();
-  const reload = () => queries.invalidateQueries({ queryKey: VAULTS_KEY });
   const verb = ending?.action === "delete" ? "Delete" : "Archive";
   return (
     <>
@@ -34,7 +34,7 @@ export default function VaultsPage() {
         Credentials that sessions may use: for MCP servers, and for programs in the sandbox. Secrets are encrypted and
         never shown again.
       </PageHead>
-      <FinishLogin onConnected={reload} />
+      <FinishLogin onConnected={() => queries.invalidateQueries({ queryKey: VAULTS_KEY })} />
       <Problem error={list.error} onRetry={() => void list.refetch()} className="mb-4" />
       {list.data?.length === 0 && (
         <Empty title="No vaults yet">Create a vault, add a credential, and choose the vault in a new session.</Empty>
@@ -61,66 +61,48 @@ export default function VaultsPage() {
         </Panel>
       ))}
       {connected && <ConnectForm vault={connected} onClose={() => setConnected(undefined)} />}
-      {isNew && <NewVault onClose={() => setNew(false)} onCreated={reload} />}
-      {filled && <CredentialForm vault={filled} onClose={() => setFilled(undefined)} onAdded={reload} />}
-      <Confirm
-        isOpen={ending !== undefined}
-        onOpenChange={() => setEnding(undefined)}
-        title={`${verb} ${ending?.vault.display_name ?? ""}?`}
-        verb={verb}
-        act={async () => {
-          const params = { vault_id: ending?.vault.id ?? "" };
-          await (ending?.action === "delete"
-            ? api.call("vaults.delete", { params })
-            : api.call("vaults.archive", { params }));
-          // Not its credentials, which would be loaded once more.
-          await queries.invalidateQueries({ queryKey: VAULTS_KEY, exact: true });
-        }}
-      >
-        {ending?.action === "delete"
-          ? "Deletes the vault with its credentials. This cannot be undone."
-          : "Deletes all its secrets and keeps the records. Running sessions lose the credentials; new sessions cannot use the vault."}
-      </Confirm>
+      {isNew && <NewVault onClose={() => setNew(false)} />}
+      {filled && <CredentialForm vault={filled} onClose={() => setFilled(undefined)} />}
+      {ending && (
+        <Confirm
+          onClose={() => setEnding(undefined)}
+          title={`${verb} ${ending.vault.display_name}?`}
+          verb={verb}
+          act={async () => {
+            const params = { vault_id: ending.vault.id };
+            await (ending.action === "delete"
+              ? api.call("vaults.delete", { params })
+              : api.call("vaults.archive", { params }));
+            // Not its credentials, which would be loaded once more.
+            await queries.invalidateQueries({ queryKey: VAULTS_KEY, exact: true });
+          }}
+        >
+          {ending.action === "delete"
+            ? "Deletes the vault with its credentials. This cannot be undone."
+            : "Deletes all its secrets and keeps the records. Running sessions lose the credentials; new sessions cannot use the vault."}
+        </Confirm>
+      )}
     </>
   );
 }
 
-function NewVault({ onClose, onCreated }: { onClose: () => void; onCreated: () => Promise<void> }) {
+function NewVault({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState("");
-  const create = useMutation({
-    mutationFn: () => api.call("vaults.create", { body: { display_name: name.trim() } }),
-    onSuccess: async () => {
-      await onCreated();
-      onClose();
-    },
-  });
-  const isReady = name.trim() !== "" && !create.isPending;
+  const create = useChange(
+    VAULTS_KEY,
+    () => api.call("vaults.create", { body: { display_name: name.trim() } }),
+    onClose,
+  );
+  const isReady = name.trim() !== "";
   return (
-    <Dialog
-      isOpen
-      onOpenChange={onClose}
-      title="New vault"
-      size="narrow"
-      footer={
-        <Button look="primary" disabled={!isReady} onClick={() => create.mutate()}>
-          Create
-        </Button>
-      }
-    >
-      <form
-        className="space-y-3"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isReady) create.mutate();
-        }}
-      >
-        <Field label="Name" hint="Such as the person, team or project whose credentials it holds.">
-          {(ids) => (
-            <TextInput {...ids} maxLength={255} value={name} onChange={(event) => setName(event.target.value)} />
-          )}
-        </Field>
-        <Problem error={create.error} />
-      </form>
-    </Dialog>
+    <FormDialog onClose={onClose} title="New vault" size="narrow" verb="Create" isReady={isReady} action={create}>
+      <TextField
+        label="Name"
+        hint="Such as the person, team or project whose credentials it holds."
+        maxLength={255}
+        value={name}
+        onChange={setName}
+      />
+    </FormDialog>
   );
 }

@@ -3,9 +3,8 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
-import { Field, TextInput } from "../../ui/field.tsx";
-import { Problem } from "../../ui/problem.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { TextField } from "../../ui/field.tsx";
 
 type EventType = WebhookEndpointView["enabled_events"][number];
 
@@ -43,66 +42,54 @@ export function EndpointForm({
     },
     onSuccess: onSaved,
   });
-  const isReady = url.trim() !== "" && events.size > 0 && !save.isPending;
+  const isReady = url.trim() !== "" && events.size > 0;
   return (
-    <Dialog
-      isOpen
-      onOpenChange={onClose}
+    <FormDialog
+      onClose={onClose}
       title={endpoint ? "Edit endpoint" : "Add endpoint"}
-      footer={
-        <Button look="primary" disabled={!isReady} onClick={() => save.mutate()}>
-          {endpoint ? "Save" : "Add"}
-        </Button>
-      }
+      verb={endpoint ? "Save" : "Add"}
+      isReady={isReady}
+      action={save}
     >
-      <form
-        className="space-y-3"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isReady) save.mutate();
-        }}
-      >
-        <Field label="URL" hint="Any 2xx answer within 15 seconds acknowledges a delivery. Redirects are not followed.">
-          {(ids) => <TextInput {...ids} type="url" value={url} onChange={(event) => setUrl(event.target.value)} />}
-        </Field>
-        <Field label="Name (optional)">
-          {(ids) => (
-            <TextInput {...ids} maxLength={100} value={name} onChange={(event) => setName(event.target.value)} />
-          )}
-        </Field>
-        {[...GROUPS].map(([group, types]) => {
-          const isWhole = types.every((type) => events.has(type));
-          return (
-            <fieldset key={group}>
-              <legend className="flex w-full items-center gap-2 text-sm font-medium text-ink-soft">
-                {group}
-                <Button
-                  look="quiet"
-                  size="small"
-                  aria-label={`${isWhole ? "Clear" : "Select all"} of ${group}`}
-                  onClick={() => toggle(types, !isWhole)}
-                >
-                  {isWhole ? "Clear" : "Select all"}
-                </Button>
-              </legend>
-              <div className="grid gap-x-4 sm:grid-cols-2">
-                {types.map((type) => (
-                  <label key={type} className="flex min-h-7 items-center gap-2 text-sm pointer-coarse:min-h-10">
-                    <input
-                      type="checkbox"
-                      className="accent-accent"
-                      checked={events.has(type)}
-                      onChange={() => toggle([type], !events.has(type))}
-                    />
-                    {type.slice(group.length + 1)}
-                  </label>
-                ))}
-              </div>
-            </fieldset>
-          );
-        })}
-        <Problem error={save.error} />
-      </form>
-    </Dialog>
+      <TextField
+        label="URL"
+        hint="Any 2xx answer within 15 seconds acknowledges a delivery. Redirects are not followed."
+        type="url"
+        value={url}
+        onChange={setUrl}
+      />
+      <TextField label="Name (optional)" maxLength={100} value={name} onChange={setName} />
+      {[...GROUPS].map(([group, types]) => {
+        const isWhole = types.every((type) => events.has(type));
+        return (
+          <fieldset key={group}>
+            <legend className="flex w-full items-center gap-2 text-sm font-medium text-ink-soft">
+              {group}
+              <Button
+                look="quiet"
+                size="small"
+                aria-label={`${isWhole ? "Clear" : "Select all"} of ${group}`}
+                onClick={() => toggle(types, !isWhole)}
+              >
+                {isWhole ? "Clear" : "Select all"}
+              </Button>
+            </legend>
+            <div className="grid gap-x-4 sm:grid-cols-2">
+              {types.map((type) => (
+                <label key={type} className="flex min-h-7 items-center gap-2 text-sm pointer-coarse:min-h-10">
+                  <input
+                    type="checkbox"
+                    className="accent-accent"
+                    checked={events.has(type)}
+                    onChange={() => toggle([type], !events.has(type))}
+                  />
+                  {type.slice(group.length + 1)}
+                </label>
+              ))}
+            </div>
+          </fieldset>
+        );
+      })}
+    </FormDialog>
   );
 }

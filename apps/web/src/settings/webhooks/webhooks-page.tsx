@@ -1,5 +1,5 @@
 import type { WebhookEndpointView } from "@tandem/protocol";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { ago, formatDateTime } from "../../text/format.ts";
@@ -11,7 +11,8 @@ import { AddButton } from "../add-button.tsx";
 import { Badge, Mono, PageHead, Panel, Row, Rows } from "../panel.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { EndpointForm } from "./endpoint-form.tsx";
-import { SecretDialog } from "./secret-dialog.tsx";
+import { SecretDialog } from "../secret-dialog.tsx";
+import { useChange } from "../../api/use-change.ts";
 
 const KEY = ["/v1/organizations/webhooks"];
 /** A delivery may fail or succeed at any time. */
@@ -47,7 +48,6 @@ export default function WebhooksPage() {
           onEdit={() => setEdited(endpoint)}
           onRotate={() => setRotated(endpoint)}
           onRemove={() => setRemoved(endpoint)}
-          onChange={reload}
         />
       ))}
       {edited && (
@@ -61,33 +61,42 @@ export default function WebhooksPage() {
           }}
         />
       )}
-      {secret !== undefined && <SecretDialog secret={secret} onClose={() => setSecret(undefined)} />}
-      <Confirm
-        isOpen={rotated !== undefined}
-        onOpenChange={() => setRotated(undefined)}
-        title="Replace the signing secret?"
-        verb="Replace"
-        look="primary"
-        act={async () => {
-          const params = { webhook_endpoint_id: rotated?.id ?? "" };
-          setSecret((await api.call("organization.webhooks.regenerateSigningSecret", { params })).signing_secret);
-        }}
-      >
-        For a day, deliveries are signed with both secrets, so that you can change the receiver without a gap.
-      </Confirm>
-      <Confirm
-        isOpen={removed !== undefined}
-        onOpenChange={() => setRemoved(undefined)}
-        title="Remove this endpoint?"
-        verb="Remove"
-        act={async () => {
-          await api.call("organization.webhooks.delete", { params: { webhook_endpoint_id: removed?.id ?? "" } });
-          // Only the list: the endpoint's deliveries, if shown, are gone.
-          await queries.invalidateQueries({ queryKey: KEY, exact: true });
-        }}
-      >
-        {`${removed?.url ?? ""} gets no more events. Its delivery log is deleted.`}
-      </Confirm>
+      {secret !== undefined && (
+        <SecretDialog
+          title="The signing secret"
+          note="Copy it now: it is shown only once. The receiver verifies every delivery with it."
+          secret={secret}
+          onClose={() => setSecret(undefined)}
+        />
+      )}
+      {rotated && (
+        <Confirm
+          onClose={() => setRotated(undefined)}
+          title="Replace the signing secret?"
+          verb="Replace"
+          look="primary"
+          act={async () => {
+            const params = { webhook_endpoint_id: rotated.id };
+            setSecret((await api.call("organization.webhooks.regenerateSigningSecret", { params })).signing_secret);
+          }}
+        >
+          For a day, deliveries are signed with both secrets, so that you can change the receiver without a gap.
+        </Confirm>
+      )}
+      {removed && (
+        <Confirm
+          onClose={() => setRemoved(undefined)}
+          title="Remove this endpoint?"
+          verb="Remove"
+          act={async () => {
+            await api.call("organization.webhooks.delete", { params: { webhook_endpoint_id: removed.id } });
+            // Only the list: the endpoint's deliveries, if shown, are gone.
+            await queries.invalidateQueries({ queryKey: KEY, exact: true });
+          }}
+        >
+          {`${removed.url} gets no more events. Its delivery log is deleted.`}
+        </Confirm>
+      )}
     </>
   );
 }
@@ -97,29 +106,22 @@ function Endpoint({
   onEdit,
   onRotate,
   onRemove,
-  onChange,
 }: {
   endpoint: WebhookEndpointView;
   onEdit: () => void;
   onRotate: () => void;
   onRemove: () => void;
-  onChange: () => Promise<void>;
 }) {
   const { id, name, url, state, disabled_reason: reason, enabled_events: events, tandem } = endpoint;
   const params = { webhook_endpoint_id: id };
   const [isOpen, setOpen] = useState(false);
-  const test = useMutation({
-    mutationFn: () => api.call("organization.webhooks.test", { params }),
-    onSettled: onChange,
-  });
-  const turn = useMutation({
-    mutationFn: () =>
-      api.call("organization.webhooks.update", {
-        params,
-        body: { state: state === "enabled" ? "disabled" : "enabled" },
-      }),
-    onSettled: onChange,
-  });
+  const test = useChange(KEY, () => api.call("organization.webhooks.test", { params }));
+  const turn = useChange(KEY, () =>
+    api.call("organization.webhooks.update", {
+      params,
+      body: { state: state === "enabled" ? "disabled" : "enabled" },
+    }),
+  );
   const isOwn = tandem.source === "api";
   return (
     <Panel title={name === "" ? new URL(url).host : name}>

@@ -26,7 +26,7 @@ async function askInSession(
 const click = (place: Locator, name: string): Promise<void> =>
   place.getByRole("button", { name, exact: false }).click();
 
-/** See `settings-and-approvals.binary.test.ts`. */
+/** See `approvals.binary.test.ts`. */
 export function testApprovals(shared: () => PageStage): void {
   beforeAll(() => {
     stage = shared();

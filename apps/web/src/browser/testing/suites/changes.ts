@@ -13,7 +13,7 @@ const notes = (): Promise<string> => readFile(join(stage.project, "notes.md"), "
 const view = (name: string): Promise<void> =>
   page.getByRole("navigation", { name: "Session views" }).getByRole("link", { name }).first().click();
 
-/** See `session-pages.binary.test.ts`. */
+/** See `session-pages.extended.test.ts`. */
 export function testChanges(shared: () => PageStage): void {
   // The tests share one session with two turns and run in order.
   beforeAll(async () => {

@@ -20,7 +20,7 @@ const openSession = async (): Promise<Page> => {
   return page;
 };
 
-/** See `session-pages.binary.test.ts`. */
+/** See `session-pages.extended.test.ts`. */
 export function testComposer(shared: () => PageStage): void {
   beforeAll(async () => {
     stage = shared();

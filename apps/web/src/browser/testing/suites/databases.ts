@@ -10,7 +10,7 @@ export function testDatabases(shared: () => PageStage): void {
   beforeAll(() => {
     stage = shared();
   });
-  afterEach(() => stage.reset());
+  afterEach((test) => stage.reset(test));
 
   test("adds a database, scans it, accepts its proposal, finds its tables in the graph and queries one", async () => {
     const page = await stage.open("/context/sources");

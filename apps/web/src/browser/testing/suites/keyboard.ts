@@ -19,12 +19,12 @@ const pressUntil = async (page: Page, key: string, happened: () => Promise<boole
   await expect.poll(async () => (await happened()) || (await page.keyboard.press(key), false)).toBe(true);
 };
 
-/** See `settings-and-approvals.binary.test.ts`. */
+/** See `approvals.binary.test.ts`. */
 export function testKeyboard(shared: () => PageStage): void {
   beforeAll(() => {
     stage = shared();
   });
-  afterEach(() => stage.closeWindows());
+  afterEach((test) => stage.closeWindows(test));
   afterAll(() => stage.reset());
 
   test("starts, answers, messages, renames and finds a session", async () => {

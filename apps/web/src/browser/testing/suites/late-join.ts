@@ -7,12 +7,12 @@ import type { PageStage } from "../page-stage.ts";
 
 let stage: PageStage;
 
-/** See `session-pages.binary.test.ts`. */
+/** See `session-pages.extended.test.ts`. */
 export function testLateJoin(shared: () => PageStage): void {
   beforeAll(() => {
     stage = shared();
   });
-  afterEach(() => stage.reset());
+  afterEach((test) => stage.reset(test));
 
   test("keeps the selected values while their lists are loading", async () => {
     const page = await stage.open();

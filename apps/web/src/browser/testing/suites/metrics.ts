@@ -11,7 +11,7 @@ export function testMetrics(shared: () => PageStage): void {
   beforeAll(() => {
     stage = shared();
   });
-  afterEach(() => stage.reset());
+  afterEach((test) => stage.reset(test));
 
   test("finds a metric by another name, shows its definition and history, and why others cannot be used", async () => {
     const page = await stage.open("/context/metrics");

@@ -18,7 +18,7 @@ export function testProposals(shared: () => PageStage): void {
   beforeAll(() => {
     stage = shared();
   });
-  afterEach(() => stage.reset());
+  afterEach((test) => stage.reset(test));
 
   test("estimates a check with evals, and shows what the proposal fixes and breaks", async () => {
     const page = await stage.open(`/context/proposals`);

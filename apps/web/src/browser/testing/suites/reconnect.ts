@@ -17,7 +17,7 @@ export function testReconnect(shared: () => PageStage): void {
   beforeAll(() => {
     stage = shared();
   });
-  afterEach(() => stage.closeWindows());
+  afterEach((test) => stage.closeWindows(test));
   afterAll(() => stage.reset());
 
   test("answers an approval after the server was killed, resumes the turn, and offers the newer page", async () => {

@@ -3,12 +3,12 @@ import type { PageStage } from "../page-stage.ts";
 
 let stage: PageStage;
 
-/** See `settings-and-approvals.binary.test.ts`. */
+/** See `settings.extended.test.ts`. */
 export function testSchedules(shared: () => PageStage): void {
   beforeAll(() => {
     stage = shared();
   });
-  afterEach(() => stage.reset());
+  afterEach((test) => stage.reset(test));
 
   test("creates a schedule with a preview, runs it, pauses it and archives it", async () => {
     // Later suites may begin sessions with it, because the page offers the newest agent first.

@@ -15,7 +15,7 @@ export function testSecurity(shared: () => PageStage): void {
   beforeAll(() => {
     stage = shared();
   });
-  afterEach(() => stage.reset());
+  afterEach((test) => stage.reset(test));
 
   test("a sign-in link works once, nothing else in the URL signs in, and signing out applies to every window", async () => {
     const page = await stage.openSignedOut();

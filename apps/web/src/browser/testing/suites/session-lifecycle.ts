@@ -7,12 +7,12 @@ let stage: PageStage;
 /** The session of the first tests, then of the last ones: they run in order, with two starts of an agent. */
 let session: string;
 
-/** See `session-pages.binary.test.ts`. */
+/** See `session-pages.extended.test.ts`. */
 export function testSessionLifecycle(shared: () => PageStage): void {
   beforeAll(() => {
     stage = shared();
   });
-  afterEach(() => stage.closeWindows());
+  afterEach((test) => stage.closeWindows(test));
   afterAll(() => stage.reset());
 
   test("starts with every option and streams", async () => {

@@ -4,12 +4,12 @@ import type { WebhookReceiver } from "../webhook-receiver.ts";
 
 let stage: PageStage;
 
-/** See `settings-and-approvals.binary.test.ts`. */
+/** See `settings.extended.test.ts`. */
 export function testSettings(shared: () => PageStage, hook: () => WebhookReceiver): void {
   beforeAll(() => {
     stage = shared();
   });
-  afterEach(() => stage.reset());
+  afterEach((test) => stage.reset(test));
 
   test("shows notification targets and sends a test", async () => {
     const page = await stage.open(`/settings/notifications`);

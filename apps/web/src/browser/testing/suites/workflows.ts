@@ -3,12 +3,12 @@ import type { PageStage } from "../page-stage.ts";
 
 let stage: PageStage;
 
-/** See `session-pages.binary.test.ts`. */
+/** See `session-pages.extended.test.ts`. */
 export function testWorkflows(shared: () => PageStage): void {
   beforeAll(() => {
     stage = shared();
   });
-  afterEach(() => stage.reset());
+  afterEach((test) => stage.reset(test));
 
   test("shows the agents of a workflow run by phase, those that failed, and the messages of one", async () => {
     const { id: agent } = await stage.api<{ id: string }>("/v1/agents", {

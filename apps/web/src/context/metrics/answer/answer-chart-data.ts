@@ -21,7 +21,7 @@ export type ChartData =
       labels: string[];
       /** One chart per metric: their units differ. */
       charts: MetricChart[];
-      /** What the chart leaves out. */
+      /** Says which values the chart omits. */
       notes: string[];
     };
 

@@ -1,6 +1,6 @@
 import { TriangleAlert } from "lucide-react";
 
-/** What the compiler says about the numbers. */
+/** Warnings of the compiler about the numbers. */
 export function AnswerWarnings({ warnings }: { warnings: readonly string[] }) {
   if (warnings.length === 0) return null;
   return (

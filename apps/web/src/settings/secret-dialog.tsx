@@ -1,16 +1,26 @@
 import { Copy } from "lucide-react";
 import { useState } from "react";
-import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
+import { Button } from "../ui/button.tsx";
+import { Dialog } from "../ui/dialog.tsx";
 
-export function SecretDialog({ secret, onClose }: { secret: string; onClose: () => void }) {
+/** Shows a new secret once, to be copied. */
+export function SecretDialog({
+  title,
+  note,
+  secret,
+  onClose,
+}: {
+  title: string;
+  note: string;
+  secret: string;
+  onClose: () => void;
+}) {
   const [isCopied, setCopied] = useState(false);
   return (
     <Dialog
-      isOpen
-      onOpenChange={onClose}
-      title="The signing secret"
-      description="Copy it now: it is shown only once. The receiver verifies every delivery with it."
+      onClose={onClose}
+      title={title}
+      description={note}
       footer={
         <>
           <Button

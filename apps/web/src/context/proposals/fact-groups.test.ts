@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Hunk } from "./proposal-api.ts";
-import { factsOf, isTableFile } from "./table-facts.ts";
+import { factsOf, isTableFile } from "./fact-groups.ts";
 
 const BEFORE = `connection: shop
 table: orders

@@ -1,10 +1,10 @@
 import type { Message } from "@tandem/protocol";
 import { lazy, Suspense } from "react";
-import { isPainted } from "../../live/first-paint.ts";
-import { useLive } from "../../live/live-value.ts";
-import { count, duration, money, share } from "../../text/format.ts";
-import { useSession } from "../../state/session-context.ts";
-import { useFold } from "./fold-state.tsx";
+import { isPainted } from "../../../live/first-paint.ts";
+import { useLive } from "../../../live/live-value.ts";
+import { count, duration, money, share } from "../../../text/format.ts";
+import { useSession } from "../../../state/session-context.ts";
+import { useFold } from "../fold-state.tsx";
 import { cacheShare, type TurnTotals } from "./turn-totals.ts";
 
 const TurnTimeline = lazy(() => import("./turn-timeline.tsx"));

@@ -8,7 +8,7 @@ export interface TurnSpan {
   to: number;
 }
 
-/** What a turn spent its time on: model requests, tool calls and waits for a person. Sorted by their start. */
+/** Model requests, tool calls and waits for a person in a turn, sorted by their start. */
 export function turnSpans(messages: readonly Message[]): TurnSpan[] {
   const spans = messages.flatMap(({ parts, thread }) =>
     parts.flatMap((part): TurnSpan[] => {

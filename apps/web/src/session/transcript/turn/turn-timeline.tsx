@@ -1,6 +1,6 @@
 import type { Message } from "@tandem/protocol";
 import { useId, useMemo, useState } from "react";
-import { duration } from "../../text/format.ts";
+import { duration } from "../../../text/format.ts";
 import { type TurnSpan, turnSpans } from "./turn-spans.ts";
 
 const LANES = [

@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, describe } from "vitest";
-import { testApprovals } from "./testing/suites/approvals.ts";
-import { testKeyboard } from "./testing/suites/keyboard.ts";
 import { testSchedules } from "./testing/suites/schedules.ts";
 import { testSettings } from "./testing/suites/settings.ts";
 import { browserPath, startPageStage, type PageStage } from "./testing/page-stage.ts";
@@ -9,7 +7,7 @@ import { startWebhookReceiver, type WebhookReceiver } from "./testing/webhook-re
 let stage: PageStage | undefined;
 let hook: WebhookReceiver | undefined;
 
-describe.skipIf(browserPath === undefined)("settings and approvals", () => {
+describe.skipIf(browserPath === undefined)("settings and schedules", () => {
   beforeAll(async () => {
     hook = await startWebhookReceiver();
     stage = await startPageStage({
@@ -28,11 +26,5 @@ describe.skipIf(browserPath === undefined)("settings and approvals", () => {
   });
   describe("schedules", () => {
     testSchedules(shared);
-  });
-  describe("keyboard only", () => {
-    testKeyboard(shared);
-  });
-  describe("approvals", () => {
-    testApprovals(shared);
   });
 });
