@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { measureSlowness } from "./scripts/machine-slowness.ts";
@@ -71,6 +72,8 @@ export default defineConfig({
           include: pure,
           exclude: ["**/node_modules/**", ...real, ...extended],
           isolate: false,
+          // Vitest would leave one core to itself.
+          maxWorkers: availableParallelism(),
           ...timeouts({ test: soak ? 1_200_000 : 20_000, poll: 10_000 }),
         },
       },

@@ -126,7 +126,8 @@ function resolveImports(text: string, source: string, indexes: ReadonlyMap<strin
         if (!origin) throw new Error(`${library} exports no ${name}, which ${relative(root, source)} imports.`);
         const inner = origin.name === alias ? alias : `${origin.name} as ${alias}`;
         const isType = type !== undefined || item.startsWith("type ");
-        return `${verb} ${isType ? "type " : ""}{ ${inner} } from "${origin.file}";`;
+        const names = origin.name === "*" ? inner : `{ ${inner} }`;
+        return `${verb} ${isType ? "type " : ""}${names} from "${origin.file}";`;
       });
       return lines.join("\n");
     },
@@ -144,12 +145,13 @@ function resolveImports(text: string, source: string, indexes: ReadonlyMap<strin
   return { text: resolved, imports };
 }
 
-/** The declaring file of each name that an index exports. */
+/** The declaring file of each name that an index exports; the name there is `*` for a namespace. */
 function originsOf(index: string): Map<string, { name: string; file: string }> {
   const origins = new Map<string, { name: string; file: string }>();
-  for (const [, list = "", from = ""] of readFileSync(index, "utf8").matchAll(
-    /^export (?:type )?\{([^}]*)\} from "(\.[^"]+)";$/gm,
+  for (const [, named, namespace, from = ""] of readFileSync(index, "utf8").matchAll(
+    /^export (?:type )?(?:\{([^}]*)\}|(\* as \w+)) from "(\.[^"]+)";$/gm,
   )) {
+    const list = named ?? namespace ?? "";
     for (const item of list.split(",").map((part) => part.trim().replace(/^type /, ""))) {
       const [name = "", alias = name] = item.split(" as ");
       if (alias) origins.set(alias, { name, file: resolve(dirname(index), from) });

@@ -1,5 +1,5 @@
 // node scripts/build-image.ts: builds the image localhost/tandem with buildah, without a registry of images. Its base is made
-// of Debian's packages, and of Node and npm from npm. Needs root, buildah and mmdebstrap.
+// of Debian's packages, and of Node and npm from npm. Needs buildah and mmdebstrap; without root, also user namespaces.
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,10 +22,12 @@ const read = (program: string, args: readonly string[], cwd = root): string =>
 function buildBase(): void {
   const folder = mkdtempSync(join(tmpdir(), "tandem-base-"));
   try {
-    const system = join(folder, "system");
+    // An archive, because without root the files of other users could not be read from a folder.
+    const system = join(folder, "system.tar");
     show("mmdebstrap", ["--variant=minbase", "--include=ca-certificates,libstdc++6", DEBIAN, system]);
-    const programs = join(system, "usr/local/bin");
-    const modules = join(system, "usr/local/lib/node_modules");
+    const local = join(folder, "local");
+    const programs = join(local, "bin");
+    const modules = join(local, "lib/node_modules");
     for (const path of [programs, modules]) mkdirSync(path, { recursive: true });
     cpSync(process.execPath, join(programs, "node"), { dereference: true });
     const archive = read("npm", ["pack", "--silent", NPM], folder);
@@ -36,6 +38,7 @@ function buildBase(): void {
     }
     const container = read("buildah", ["from", "scratch"]);
     show("buildah", ["add", "--quiet", container, system, "/"]);
+    show("buildah", ["add", "--quiet", container, local, "/usr/local"]);
     show("buildah", ["config", "--env", `PATH=${PATH}`, container]);
     show("buildah", ["commit", "--quiet", "--rm", container, BASE]);
   } finally {
@@ -46,9 +49,16 @@ function buildBase(): void {
 /** Each step runs in a chroot, with the network of this machine. The format of Docker has the health check. */
 function buildImage(): void {
   const registry = read("npm", ["config", "get", "registry"]);
-  const values = [`BASE=${BASE}`, `NPM_CONFIG_REGISTRY=${registry}`].flatMap((value) => ["--build-arg", value]);
+  // npm must also trust a registry behind this machine's own certificate authority.
+  const { NODE_EXTRA_CA_CERTS: authorities } = process.env;
+  const values = [`BASE=${BASE}`, `NPM_CONFIG_REGISTRY=${registry}`];
   const how = ["--isolation", "chroot", "--network", "host", "--format", "docker"];
-  show("buildah", ["build", ...how, ...values, "--tag", IMAGE, root]);
+  if (authorities) {
+    values.push(`NODE_EXTRA_CA_CERTS=${authorities}`);
+    how.push("--volume", `${authorities}:${authorities}:ro`);
+  }
+  const buildArgs = values.flatMap((value) => ["--build-arg", value]);
+  show("buildah", ["build", ...how, ...buildArgs, "--tag", IMAGE, root]);
 }
 
 const hasBase = execFileSync("buildah", ["images", "--format", "{{.Name}}"], { encoding: "utf8" }).includes(BASE);

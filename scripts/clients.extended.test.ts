@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { TandemClient } from "@tandem/client/stdio";
 import { type ModelRequest, reply, text, toolUse } from "@tandem/rehearsal";
 import { describe, expect, test } from "vitest";
-import { isRunning } from "../apps/cli/src/testing/is-running.ts";
+import { isRunning } from "@tandem/tandem/testing";
 import { outcomeOf } from "../apps/cli/src/testing/open-command.ts";
 import { TANDEM } from "../apps/cli/src/testing/run-tandem.ts";
 import { sessionMachine } from "../apps/cli/src/testing/session-machine.ts";

@@ -15,7 +15,7 @@ const APPROVALS = "packages/sessions/src/approvals/approvals.binary.test.ts";
 const LATE_APPROVAL = "packages/sessions/src/approvals/late-approval.binary.test.ts";
 const GUARD = "packages/server/src/http/access/entrance-guard.test.ts";
 const CLOSED = "packages/server/src/http/closed-by-default.test.ts";
-const INGEST = "apps/cli/src/commands/context/ingest.binary.test.ts";
+const INGEST = "apps/cli/src/commands/context/ingest.extended.test.ts";
 const SCAN = "packages/context/src/scan/scan.binary.test.ts";
 const PROPOSALS = "packages/context/src/proposals/create-proposals.binary.test.ts";
 const METRICS = "packages/context/src/metrics/metrics-service.binary.test.ts";
@@ -26,8 +26,8 @@ export const README_PROMISES: readonly ReadmePromise[] = [
     claim: "Nothing acknowledged is lost.",
     tests: [
       [
-        "apps/cli/src/faults/kill-server.extended.test.ts",
-        "a server killed ${KILLS} times during turns loses no acknowledged message",
+        "scripts/crash-test.binary.test.ts",
+        "Tandem keeps its promises when a server is killed, an answer is lost and two clients answer one approval",
       ],
     ],
   },
@@ -48,7 +48,7 @@ export const README_PROMISES: readonly ReadmePromise[] = [
       [RECOVERY, "is replaced by a server that resumes the turn"],
       [
         "packages/claude-code/src/session/resumed-turn.binary.test.ts",
-        "a turn goes on with its message with a missing line before the result of a lost call",
+        "a turn continues with its message with a missing line before the result of a lost call",
       ],
     ],
   },
@@ -157,11 +157,11 @@ export const README_PROMISES: readonly ReadmePromise[] = [
     claim: "No process is left behind, not even by a server that is killed.",
     tests: [
       [
-        "packages/claude-code/src/processes/owned-process.binary.test.ts",
-        "after kill -9 of this process, all descendants end within seconds",
+        "packages/claude-code/src/processes/testing/owned-process-suite.ts",
+        "after kill -9 of its owner, all descendants end within seconds",
       ],
       [
-        "packages/claude-code/src/processes/owned-process.binary.test.ts",
+        "packages/claude-code/src/processes/testing/owned-process-suite.ts",
         "descendants that left the process group end when the program %s",
       ],
       [

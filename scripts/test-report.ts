@@ -70,6 +70,23 @@ export function slowestFiles(json: string | undefined, count: number): { name: s
     .slice(0, count);
 }
 
+/** How long each part took: the checks with the build, then the tests by the ending of their files' names. */
+export function durations(json: string | undefined, begunAt: number): { part: string; ms: number }[] {
+  if (json === undefined) return [];
+  const files = report.parse(JSON.parse(json)).testResults;
+  const partOf = (name: string): string => /\.(binary|extended)\.test\.ts$/.exec(name)?.[1] ?? "unit";
+  let from = begunAt;
+  return ["unit", "binary", "extended"].flatMap((part) => {
+    const own = files.filter(({ name }) => partOf(name) === part);
+    if (own.length === 0) return [];
+    const [start, end] = [Math.min(...own.map((file) => file.startTime)), Math.max(...own.map((file) => file.endTime))];
+    const before = from === begunAt ? [{ part: "checks and build", ms: start - from }] : [];
+    const ms = end - Math.max(start, from);
+    from = end;
+    return [...before, { part, ms }];
+  });
+}
+
 /** The files whose tests ran at this time. */
 export function filesAt(json: string | undefined, time: number): string[] {
   if (json === undefined) return [];

@@ -1,9 +1,9 @@
 // npm test: the checks and tests. npm test -- --all: with the extended tests. npm run check (--quick): without the tests that
-// start real programs.
+// start real programs; lint rules that need types see only files with uncommitted changes, because they take half a minute for all.
 // --again: files with failed tests run once more, alone; what passes then is listed and does not fail the run.
 // npm run soak (--soak): only the tests that repeat faults or generate cases, many times instead of a few.
 // npm run soak -- --sandbox: the tests of sessions and of the official client, with every session in a sandbox.
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -13,6 +13,7 @@ import { measureSlowness } from "./machine-slowness.ts";
 import { scratchVariables } from "./scratch-variables.ts";
 import {
   countOutcomes,
+  durations,
   failedTests,
   filesAt,
   filesWithFailures,
@@ -44,14 +45,20 @@ const incremental = (name: string): string[] => [
   "--tsBuildInfoFile",
   join(root, "node_modules", ".cache", "tandem", `${name}.tsbuildinfo`),
 ];
+const oxlint = bin("oxlint", "bin/oxlint");
+const changed = quick ? changedSources() : [];
 const checks: [name: string, args: string[]][] = [
-  ["lint", [bin("oxlint", "bin/oxlint"), "--type-aware", "."]],
+  ["lint", [oxlint, ...(quick ? [] : ["--type-aware"]), "."]],
+  ...(changed.length > 0
+    ? [["lint of changed files", [oxlint, "--type-aware", ...changed]] as [string, string[]]]
+    : []),
   ["types", [bin("typescript", "bin/tsc"), "-p", ".", ...incremental("all")]],
   ["types of the page", [bin("typescript", "bin/tsc"), "-p", "apps/web", ...incremental("page")]],
   ["unused code", [bin("knip", "bin/knip.js"), "--no-progress"]],
   ["format", [bin("oxfmt", "bin/oxfmt"), "--check", "."]],
 ];
 
+const begunAt = Date.now();
 const total: Counts = { passed: 0, failed: 0, skipped: 0 };
 await Promise.all(
   (soak ? [] : checks).map(async ([name, args]) => {
@@ -93,6 +100,8 @@ rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
 const slowest = slowestFiles(json, SLOWEST);
 if (slowest.length > 0) console.log(`The slowest ${slowest.length} of the test files:`);
 for (const { name, seconds } of slowest) console.log(`${seconds.toFixed(1).padStart(8)} s  ${name}`);
+const parts = durations(json, begunAt).map(({ part, ms }) => `${part} ${(ms / 60_000).toFixed(1)}`);
+if (parts.length > 0) console.log(`Minutes: ${parts.join(", ")}`);
 for (const test of unsteady) console.log(`⚠ passed only alone, a defect of the test or of the product: ${test}`);
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exitCode = total.failed > 0 ? 1 : 0;
@@ -139,6 +148,22 @@ function selection(): string[] {
   if (sandbox)
     return ["--project", "binary", "--project", "extended", "packages/sessions/", "packages/server/src/judge/"];
   return soak ? filesWithLongVariant() : projects().flatMap((name) => ["--project", name]);
+}
+
+/** TypeScript files with uncommitted changes. A copy without git has none. */
+function changedSources(): string[] {
+  const list = (...args: string[]): string[] => {
+    try {
+      return execFileSync("git", args, { cwd: root, encoding: "utf8", stdio: "pipe" }).split("\0");
+    } catch {
+      return [];
+    }
+  };
+  const files = [
+    ...list("diff", "--name-only", "-z", "--diff-filter=d", "HEAD"),
+    ...list("ls-files", "--others", "--exclude-standard", "-z"),
+  ];
+  return files.filter((file) => /\.tsx?$/.test(file));
 }
 
 function projects(): string[] {

@@ -3,7 +3,7 @@ import { AcpLines } from "../../apps/cli/src/testing/acp-lines.ts";
 import { pipesOf } from "../../apps/cli/src/testing/open-command.ts";
 import { treeCpuSeconds, pssMb } from "../runtime/process-tree.ts";
 
-/** What is measured of one agent, from its start to its end: milliseconds, but for the memory. */
+/** Measurements of one agent from start to end, in milliseconds; memory in MB. */
 export interface Figures {
   initialize: number;
   "session/new": number;
@@ -18,7 +18,7 @@ export interface Figures {
   "memory, two sessions (MB PSS)": number;
 }
 
-/** What the model answers slowly to. */
+/** The model answers this prompt slowly. */
 export const SLOW = "Take your time.";
 
 /** One editor's visit: the agent is started, spoken with, cancelled once, and ended. */

@@ -8,7 +8,7 @@ export const PEER = "@agentclientprotocol/claude-agent-acp";
 const VERSION = "0.99.1";
 
 /**
- * The peer's program. It is nobody's dependency: `TANDEM_BENCH_ACP_PEER` names a folder that has it in `node_modules`;
+ * The peer's program. No package depends on it: `TANDEM_BENCH_ACP_PEER` names a folder that has it in `node_modules`;
  * otherwise it is installed into a cache, once.
  */
 export async function findPeer(): Promise<string> {

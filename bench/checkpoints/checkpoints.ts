@@ -8,7 +8,7 @@ const PER_FOLDER = 100;
 const ROUNDS = 5;
 const LIMITS = { maxFiles: 2 * FILES, maxFileBytes: 10 ** 7, maxTotalBytes: 10 ** 12, keepMs: 10 ** 9 };
 
-/** What keeping a folder of 10,000 files costs a turn: the first time, and each time after. */
+/** Cost of the first and of later checkpoints of a folder with 10,000 files. */
 export async function run(): Promise<void> {
   const root = await mkdtemp(join(tmpdir(), "tandem-bench-"));
   try {
@@ -18,7 +18,7 @@ export async function run(): Promise<void> {
       if (i % PER_FOLDER === 0) await mkdir(inner, { recursive: true });
       await writeFile(join(inner, `f${i}.ts`), `export const x${i} = ${i};\n`.repeat(40));
     }
-    const store = await new CheckpointStores(join(root, "shelf"), LIMITS).of(folder);
+    const store = await new CheckpointStores(join(root, "checkpoints"), LIMITS).of(folder);
     const measure = async (name: string, rounds: number, work: () => Promise<unknown>): Promise<void> => {
       const times: number[] = [];
       for (let round = 0; round < rounds; round += 1) {

@@ -5,27 +5,27 @@ import { Lags } from "../server/lags.ts";
 
 const frame = z.object({ type: z.string(), processed_at: z.string().nullish() });
 
-interface Door {
+interface ServerAddress {
   url: string;
   token: string;
 }
 
-/** Clients that talk to one server and listen to another: whenever a session is idle, its client says something. */
+/** Clients that talk to one server and stream from another: whenever a session is idle, its client sends a message. */
 export class FleetClients {
   turns = 0;
   /** From an event's append at its worker to its receipt from a server that is another process. To the millisecond. */
   lags = new Lags();
   /** From a message to the idle after it. */
   times = new Lags();
-  readonly #ears: Door;
+  readonly #streaming: ServerAddress;
   readonly #client: Anthropic;
   readonly #ending = new AbortController();
   readonly #listening: Promise<void>[] = [];
   failed: unknown;
 
-  constructor(mouth: Door, ears: Door) {
-    this.#ears = ears;
-    this.#client = new Anthropic({ baseURL: mouth.url, apiKey: mouth.token, maxRetries: 0 });
+  constructor(sending: ServerAddress, streaming: ServerAddress) {
+    this.#streaming = streaming;
+    this.#client = new Anthropic({ baseURL: sending.url, apiKey: sending.token, maxRetries: 0 });
   }
 
   /** Resolves when all of them have been answered once. */
@@ -46,8 +46,8 @@ export class FleetClients {
 
   async #converse(agent: string): Promise<void> {
     const session = await this.#client.beta.sessions.create({ agent, environment_id: "env_local" });
-    const response = await fetch(`${this.#ears.url}/v1/sessions/${session.id}/events/stream`, {
-      headers: { "x-api-key": this.#ears.token },
+    const response = await fetch(`${this.#streaming.url}/v1/sessions/${session.id}/events/stream`, {
+      headers: { "x-api-key": this.#streaming.token },
       signal: this.#ending.signal,
     });
     if (!response.ok || !response.body) throw new Error(`The stream was refused with ${response.status}.`);

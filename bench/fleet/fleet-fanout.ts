@@ -18,22 +18,22 @@ type Listen = (
   signal: AbortSignal,
 ) => Promise<void>;
 
-/** From an append at one process to a listener at another, by the doorbell and by looking: two stores on one Postgres. */
+/** From an append at one process to a listener at another, by notification and by polling: two stores on one Postgres. */
 export async function fleetFanout(): Promise<Section[]> {
   await using postgres = await startPostgres();
   const sections: Section[] = [];
   for (const rate of RATES) {
     for (const [how, listen] of [
-      ["by the doorbell", byDoorbell],
-      ["by looking every 100 ms", byLooking(100)],
-      ["by looking every second", byLooking(1_000)],
+      ["by notification", byNotification],
+      ["by polling every 100 ms", byPolling(100)],
+      ["by polling every second", byPolling(1_000)],
     ] as const) {
       console.error(`fanout: ${rate}/s ${how} …`);
       const { lags, sent, reads } = await measure(await postgres.createDatabase(), rate, listen);
       sections.push({
         title: `fan-out, ${rate} events/s of ${SESSIONS} sessions, ${how}`,
         figures: [
-          { what: "heard of, %", value: ((lags.count / sent) * 100).toFixed(1) },
+          { what: "received, %", value: ((lags.count / sent) * 100).toFixed(1) },
           { what: "lag p50 / p99, ms", value: `${ms(lags.quantile(0.5))} / ${ms(lags.quantile(0.99))}` },
           ...(reads > 0 ? [{ what: "reads/s", value: count(reads / SECONDS) }] : []),
         ],
@@ -43,9 +43,9 @@ export async function fleetFanout(): Promise<Section[]> {
   return sections;
 }
 
-let looks = 0;
+let polls = 0;
 
-const byDoorbell: Listen = async (store, sessions, heard, signal) => {
+const byNotification: Listen = async (store, sessions, heard, signal) => {
   await Promise.all(
     sessions.map(async (session) => {
       for await (const batch of store.events.follow(session as never, 0, signal))
@@ -54,13 +54,13 @@ const byDoorbell: Listen = async (store, sessions, heard, signal) => {
   );
 };
 
-const byLooking =
+const byPolling =
   (everyMs: number): Listen =>
   async (store, sessions, heard, signal) => {
     await Promise.all(
       sessions.map(async (session) => {
         for (let after = 0; !signal.aborted; await sleep(everyMs)) {
-          looks += 1;
+          polls += 1;
           for (const { event, seq } of await store.events.read(session as never, { after, limit: 1_000 })) {
             heard(JSON.stringify(event));
             after = seq;
@@ -80,7 +80,7 @@ async function measure(
   const leases = await newSessions(writer, SESSIONS);
   const lags = new Lags();
   const ending = new AbortController();
-  looks = 0;
+  polls = 0;
   const listening = listen(
     reader,
     leases.map(({ session }) => session),
@@ -113,7 +113,7 @@ async function measure(
   await Promise.all(writing);
   const deadline = Date.now() + 5_000;
   while (lags.count < sent && Date.now() < deadline) await sleep(20);
-  const reads = looks;
+  const reads = polls;
   ending.abort();
   await listening;
   return { lags, sent, reads };

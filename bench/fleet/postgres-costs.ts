@@ -27,7 +27,7 @@ export async function countStatements(postgres: TestPostgres, database: string):
   await ask(database, "create extension pg_stat_statements");
 }
 
-/** Everything that it has done so far. What looks at it is not counted. */
+/** All statements so far, without those of this measurement. */
 export async function costsSoFar(database: string): Promise<Costs> {
   const [row] = await ask(
     database,
@@ -48,7 +48,7 @@ export const costsBetween = (before: Costs, after: Costs): Costs =>
     Object.fromEntries(Object.entries(after).map(([key, value]) => [key, value - before[key as keyof Costs]])),
   );
 
-/** What is asked most, for people who look for what to save. */
+/** The most frequent statements. */
 export async function mostAsked(database: string): Promise<string[]> {
   const rows = await ask(
     database,

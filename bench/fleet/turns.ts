@@ -40,14 +40,14 @@ async function measure(workers: number): Promise<Figure[]> {
   );
   await countStatements(stage.postgres, stage.database);
   const [first, ...others] = stage.members;
-  const mouth = await first!.supervise();
-  const [ears] = await Promise.all(others.map((member) => member.supervise()));
+  const sending = await first!.supervise();
+  const [streaming] = await Promise.all(others.map((member) => member.supervise()));
   await sleep(2_000);
   const idleFrom = await costsSoFar(stage.database);
   await sleep(IDLE_SECONDS * 1_000);
   const idle = costsBetween(idleFrom, await costsSoFar(stage.database));
 
-  const clients = new FleetClients(mouth, { url: ears!.url, token: mouth.token });
+  const clients = new FleetClients(sending, { url: streaming!.url, token: sending.token });
   await clients.begin(workers * SESSIONS_PER_WORKER);
   clients.reset();
   const before = { costs: await costsSoFar(stage.database), cpu: cpuOf(stage.members), at: performance.now() };

@@ -90,8 +90,8 @@ export async function measurePage(
 }
 
 /**
- * How soon the first rows are there in a browser without tools: for the first time, with the scripts of the page known but not
- * prepared, and again, as for whoever has been there before. No page can be there sooner than a line of text.
+ * Time to the first rows in a browser without tools: on the first visit, with the scripts of the page cached but not
+ * compiled, and on a later visit. A page with one line of text is the lower bound.
  */
 async function visit(
   address: string,
@@ -147,7 +147,7 @@ async function stream(page: Page, devtools: CDPSession, server: Helper): Promise
   await page.evaluate("probe.tasks.length = 0; probe.keys.length = 0; globalThis.watching = probe.watch()");
   const before = await shares(devtools);
   const done = server.hear(streamed);
-  // What went wrong before it is the better error.
+  // An earlier error explains more.
   done.catch(() => undefined);
   server.tell("go");
   await page.evaluate("probe.streaming()");

@@ -12,7 +12,7 @@ const USAGE: ModelUsage = {
   cache_creation_input_tokens: 310,
 };
 
-/** What a model writes: words, now and then a new paragraph, a list, a piece of code. */
+/** Text like a model's: words, and at times a new paragraph, a list or code. */
 function wordsOf(number: number): string {
   const words = `${WORDS[number % WORDS.length]!}${mark(number)}`;
   if (number % 120 === 60) return `\n\n\`\`\`ts\nconst open = await ledger.open();\n\`\`\`\n\n${words}`;

@@ -20,7 +20,7 @@ const VARIANTS: readonly Variant[] = [
   { name: "plain", isWhole: true, isPhone: false, isPlain: true },
 ];
 
-/** What each figure may be at most (or, of frames, at least). Those without one are shown alone. */
+/** Upper limit of each figure; lower limit of frames. Figures without a limit are only shown. */
 const ANCHORS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   whole: { firstRows: 1_100, linkedPart: 800, fps: 55, longestTask: 50, deltaToFrameP95: 80, keyP95: 40, ...sizes() },
   tail: { firstRows: 500, fps: 55, longestTask: 50, deltaToFrameP95: 80, keyP95: 40, ...sizes() },

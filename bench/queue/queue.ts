@@ -10,7 +10,7 @@ const TENANTS = 100;
 
 type Row = [what: string, embedded: string, postgres: string];
 
-/** What it costs to carry a run, and to wait for one. `--quick` does a fifth of it. */
+/** Cost of a queued run and of waiting for one. `--quick` runs a fifth of it. */
 export async function run(args: string[]): Promise<void> {
   const scale = args.includes("--quick") ? 5 : 1;
   const missing = whyNoPostgres();
@@ -68,7 +68,7 @@ const runOf = (key: string, place = PLACES[0]!, tenant = "default"): Run => ({
   priority: 0,
 });
 
-/** In this process, whoever asks: the queue's pool and its listener are here. */
+/** In this process, for all callers: the queue's pool and its listener are here. */
 function countStatements(): () => number {
   let count = 0;
   const plain: unknown = Reflect.get(Client.prototype, "query");
@@ -80,7 +80,7 @@ function countStatements(): () => number {
   return () => count;
 }
 
-/** What a statement that does nothing costs here: the rest is best read against it. */
+/** Cost of an empty statement, as a baseline. */
 async function nothing(url: string): Promise<number[]> {
   const client = new Client(url);
   await client.connect();

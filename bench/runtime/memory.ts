@@ -1,4 +1,4 @@
-// What the pool costs in memory, in a process of its own: node memory.ts URL FOLDER prints one JSON line.
+// Measures the pool's memory in its own process: node memory.ts URL FOLDER prints one JSON line.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -34,7 +34,7 @@ for (const { concurrency, calls } of task.cells) {
   mkdirSync(folder, { recursive: true });
   const contender = await CONTENDERS[task.contender]!({ url: task.url, folder, concurrency });
   for (const operation of OPERATIONS) {
-    // Warm-up fills a pool where there is one, and everybody's file caches.
+    // Warm-up fills the pool, if there is one, and the file caches.
     const warmUntil = performance.now() + WARM_UP_MS;
     do await burst(contender, operation, concurrency, concurrency);
     while (performance.now() < warmUntil);

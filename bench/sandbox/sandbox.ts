@@ -17,7 +17,7 @@ type Mode = (typeof MODES)[number];
 type Figures = Record<keyof typeof LIMITS, number>;
 
 /**
- * What the sandbox costs a session: from its creation to the first answer, a turn with one shell command, and memory. With
+ * Cost of the sandbox for a session: from its creation to the first answer, a turn with one shell command, and memory. With
  * and without it, alternating. `--rounds N` sets the number of rounds.
  */
 export async function run(args: string[]): Promise<void> {

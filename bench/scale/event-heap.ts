@@ -1,4 +1,4 @@
-/** What happens next: a binary heap by time. */
+/** Events of the simulation: a binary heap by time. */
 export class EventHeap<T> {
   readonly #items: { at: number; what: T }[] = [];
 

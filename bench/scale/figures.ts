@@ -1,12 +1,15 @@
-/** What turns cost: measured by `npm run bench fleet` and its neighbours; see bench/README.md and docs/guides/database.md. */
+/**
+ * Costs of turns, measured by `npm run fleet-lab -- --figures`, `npm run bench fleet` and its neighbours; see docs/scale.md,
+ * bench/README.md and docs/guides/database.md.
+ */
 export interface Figures {
   /** Of Postgres, for a turn of one model request and no tools, whose session is held by a worker already. */
   transactionsPerStep: number;
   notificationsPerStep: number;
   walBytesPerStep: number;
-  /** To call a worker for a session that nobody holds. */
+  /** To call a worker for a session without a holder. */
   transactionsPerCall: number;
-  /** On disk for good, of a turn with three tool calls of 2 kB: events, transcript, their indexes. */
+  /** Permanent bytes on disk of a turn with three tool calls of 2 kB: events, transcript, their indexes. */
   storedBytesPerTurn: number;
   storedBytesPerSession: number;
   /** Per second, of a process that has nothing to do: it looks, beats and listens. */
@@ -20,7 +23,7 @@ export interface Figures {
   connectionsPerProcess: number;
 }
 
-/** What turns look like where nothing else is known. Judgement, not measurement; change it to what you have. */
+/** Default shape of turns. An assumption, not a measurement: replace it with your own figures. */
 export interface Habits {
   turnsPerSession: number;
   thinkSeconds: number;
@@ -34,7 +37,7 @@ export interface Habits {
   retentionDays: number;
 }
 
-/** What one of each bears. Of Postgres: a well-kept one with 16 cores and local NVMe, at half of what it does in benches. */
+/** Capacity of one of each. Postgres: tuned, 16 cores, local NVMe, at half of its benchmark figures. */
 export interface Limits {
   transactionsPerSecond: number;
   walMbPerSecond: number;

@@ -3,7 +3,7 @@ import type { Figures, Habits, Limits } from "./figures.ts";
 import { meanOf } from "./random.ts";
 import { simulateTurns, type TurnFlow } from "./simulate-turns.ts";
 
-/** Nobody should wait longer for a worker than this, in 99 of 100 turns of the busiest hour. */
+/** The longest accepted wait for a worker, in 99 of 100 turns of the busiest hour. */
 const WAIT_SECONDS = 1;
 /** A cell that is simulated has no more sessions a day than this; what is larger is several of the same kind. */
 const SIMULATED = 100_000;
@@ -31,7 +31,7 @@ export interface Needs {
   cells: number;
 }
 
-/** What so many sessions a day need, by calculation, and by simulation of the busiest hour. */
+/** Resources for a number of sessions per day, calculated, and simulated for the busiest hour. */
 export function needsOf(sessionsPerDay: number, figures: Figures, habits: Habits, limits: Limits): Needs {
   const turnsPerDay = sessionsPerDay * habits.turnsPerSession;
   const peakTurnsPerSecond = (turnsPerDay * shareOfHour(BUSIEST_HOUR) * MINUTE_PEAK) / 3_600;
@@ -93,7 +93,7 @@ function placesOf(figures: Figures, habits: Habits, limits: Limits): number {
   return Math.max(1, Math.floor(Math.min(byMemory, byCores)));
 }
 
-/** The fewest places with which hardly anybody waits, by trying. */
+/** The smallest number of places that keeps the wait within the limit, found by simulation. */
 function enoughPlaces(sessionsPerDay: number, habits: Habits): { flow: TurnFlow; places: number } {
   const cells = Math.ceil(sessionsPerDay / SIMULATED);
   const load = { ...habits, sessionsPerDay: sessionsPerDay / cells };

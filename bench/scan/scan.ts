@@ -12,7 +12,7 @@ import { cpuOfEnded, watchCommand, type Watched } from "./watch-command.ts";
 const TABLES = 1_000;
 const CALLS = 100;
 
-/** What the catalogue of many tables takes: scans of it, and questions about it. `--tables=N` for another number. */
+/** Cost of scans and searches of a catalogue with many tables. `--tables=N` sets their number. */
 export async function run(args: string[]): Promise<void> {
   const tables = Number(args.find((arg) => arg.startsWith("--tables="))?.split("=")[1] ?? TABLES);
   const others = otherWork();

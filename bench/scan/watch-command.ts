@@ -41,7 +41,7 @@ export async function watchCommand(child: ChildProcess): Promise<Watched> {
   };
 }
 
-/** What children of this process that have ended took, with theirs. */
+/** Resources that ended children of this process used, including their descendants. */
 export function cpuOfEnded(): number {
   const fields = statOf(process.pid) ?? [];
   return (Number(fields[13]) + Number(fields[14])) / TICKS_PER_SECOND;

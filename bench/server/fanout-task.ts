@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What a server of the fan-out is told: where it may write, and what it is to send. */
+/** Task of a fan-out server: its folder, and the events to send. */
 export const fanoutTask = z.object({
   folder: z.string(),
   perSecond: z.number(),

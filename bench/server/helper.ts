@@ -6,7 +6,7 @@ import type { z } from "zod";
 /** Longer than anything that is measured. */
 const DEADLINE_MS = 180_000;
 
-/** A process of the bench's own, in this folder, that is told its task and says what it found. It ends with its owner. */
+/** A helper process of the bench, in this folder. It receives a task, reports its result, and ends with its owner. */
 export class Helper implements AsyncDisposable {
   readonly #script: string;
   readonly #child: ChildProcess;

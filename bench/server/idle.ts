@@ -20,7 +20,7 @@ const vitals = z.object({ rssMb: z.number(), pssMb: z.number() });
 const both = z.object({ started: vitals, asked: vitals });
 type Both = z.infer<typeof both>;
 
-/** What a server costs that nobody uses. */
+/** Cost of an idle server. */
 export async function idle(folder: string): Promise<Section[]> {
   console.error("idle: tandem up …");
   const ours = await measureTandem();

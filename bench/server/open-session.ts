@@ -9,7 +9,7 @@ import { ms, quantile, type Section } from "./report.ts";
 const EVENTS = 10_000;
 const COLD_STARTS = 5;
 const WARM_REQUESTS = 300;
-/** What a person sees first, 50 messages unless asked for more; and the log itself. */
+/** The first page of messages, 50 by default, and the log itself. */
 const PAGES = ["messages", "messages?limit=100", "events?limit=100"];
 const TARGET_MS = 50;
 

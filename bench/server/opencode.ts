@@ -11,7 +11,7 @@ const VERSION = "1.18.18";
 const PACKAGE = `opencode-${process.platform}-${process.arch}`;
 const place = join(import.meta.dirname, "..", "node_modules", ".opencode");
 const program = join(place, "node_modules", PACKAGE, "bin", "opencode");
-/** After its start it goes on working for a while. */
+/** It continues working for a while after its start. */
 const SETTLE_MS = 5_000;
 const START_MS = 60_000;
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { treeCpuSeconds } from "../runtime/process-tree.ts";
 
-/** What the rest of the machine has been doing: figures of a run in which that was much are worth little. */
+/** CPU time of other processes. If it was high, the figures of the run are unreliable. */
 export function othersCpuSeconds(): number {
   const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = readFileSync("/proc/stat", "utf8")
     .slice("cpu ".length, 200)

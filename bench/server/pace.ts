@@ -2,9 +2,9 @@ import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises"
 import { nowUs } from "./stamp.ts";
 
 /**
- * Calls `emit` so many times a second, with the moment at which it was due: who is too busy to begin in time is late all the
- * same. Who falls behind goes on as fast as it can, with its other work in between, until the time is over. Returns how
- * many there were.
+ * Calls `emit` at a fixed rate, with the time at which each call was due, so that a late call counts as late. If the process
+ * falls behind, it continues as fast as it can, with its other work in between, until the time is over. Returns the number of
+ * calls.
  */
 export async function pace(
   { perSecond, seconds }: { perSecond: number; seconds: number },

@@ -12,7 +12,7 @@ export interface Figure {
 
 export interface Section {
   title: string;
-  /** Whoever was measured beside it, in the same run. */
+  /** Measured in the same run for comparison. */
   peer?: string;
   figures: Figure[];
 }

@@ -8,12 +8,12 @@ import { nowUs, stamp } from "./stamp.ts";
 const TOKEN_MS = 20;
 const TOKENS = 50;
 const REQUESTS = 2;
-const USAGE: ModelUsage = {
+const USAGE = {
   input_tokens: 1_204,
   output_tokens: 480,
   cache_read_input_tokens: 18_220,
   cache_creation_input_tokens: 310,
-};
+} satisfies ModelUsage;
 const OUTPUT = "total 48\ndrwxr-xr-x  7 user user  4096 Nov 12 10:31 .\n".repeat(20);
 
 /**

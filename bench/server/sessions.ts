@@ -44,7 +44,7 @@ export async function sessions(folder: string): Promise<Section[]> {
     },
     {
       title: `sessions, ${REAL.sessions} at once, on Claude Code`,
-      peer: "the bare Agent SDK, which serves nobody",
+      peer: "the bare Agent SDK, which serves no clients",
       figures: [...throughput(real, bare), ...load(real, bare), ...processes(real, bare)],
     },
   ];

@@ -1,5 +1,5 @@
-// A stamp is a number and a moment in the middle of an event's text, so that whoever receives it, in whatever process,
-// knows how long it was under way, and whether one is missing.
+// A stamp is a number and a time in the middle of an event's text, so that a receiver in any process
+// can compute the latency and detect a missing event.
 
 /** Occurs nowhere else in what is sent. */
 const MARK = "~";
@@ -9,13 +9,13 @@ const TIME_DIGITS = 16;
 const LENGTH = 1 + NUMBER_DIGITS + TIME_DIGITS;
 const ZERO = "0".charCodeAt(0);
 
-/** Microseconds by a clock that all processes of a machine share, and that nobody sets. */
+/** Microseconds by a monotonic clock that all processes of a machine share. */
 export const nowUs = (): number => Number(process.hrtime.bigint() / 1_000n);
 
 export const stamp = (number: number, timeUs: number): string =>
   `${MARK}${String(number).padStart(NUMBER_DIGITS, "0")}${String(Math.round(timeUs)).padStart(TIME_DIGITS, "0")}`;
 
-/** What a stamp in a text says; undefined where there is none. */
+/** The time of a stamp in a text; undefined without one. */
 export function readStamp(text: string): { number: number; timeUs: number } | undefined {
   const at = text.indexOf(MARK);
   if (at === -1) return undefined;

@@ -8,7 +8,7 @@ import { nowUs, StampFinder } from "./stamp.ts";
 
 /** Fewer than a server's queue of connections. */
 const AT_ONCE = 50;
-/** What is still under way has so long to arrive, as long as something does. */
+/** Wait for outstanding events; each arrival starts the time again. */
 const SILENCE_MS = 1_500;
 const MAX_MS = 15_000;
 

@@ -4,7 +4,7 @@ import { say } from "./helper.ts";
 import { Lags } from "./lags.ts";
 import { nowUs, readStamp } from "./stamp.ts";
 
-/** What those who hold conversations are told. */
+/** Task of a process that holds conversations. */
 export const talkTask = z.object({
   sessions: z.number(),
   seconds: z.number(),
@@ -29,7 +29,7 @@ export type TalkFigures = z.infer<typeof talkFigures>;
 
 const STARTUP_MS = 120_000;
 
-/** What those who talk have noticed, since the last `reset`. */
+/** Measurements of these processes since the last `reset`. */
 export class Talk {
   previews = new Lags();
   events = new Lags();

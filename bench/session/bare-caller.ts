@@ -18,20 +18,28 @@ const options: Options = {
   model: MODEL,
   settingSources: [],
 };
+/** The conversation of the last call. */
+let last: string | undefined;
+const WORK: Record<string, () => Promise<object>> = {
+  call: () => call(),
+  resume: () => call(last),
+  bash: () => approve("bash"),
+  write: () => approve("write"),
+};
 process.on("message", (word) => {
-  const work = word === "call" ? call() : approve(word === "bash" ? "bash" : "write");
-  work.then(say, (error: unknown) => {
+  WORK[String(word)]!().then(say, (error: unknown) => {
     console.error(error);
     process.exit(1);
   });
 });
 
-async function call(): Promise<object> {
+async function call(resume?: string): Promise<object> {
   const from = performance.now();
   let firstMs: number | undefined;
-  for await (const message of query({ prompt: "Hello.", options })) {
+  for await (const message of query({ prompt: "Hello.", options: { ...options, ...(resume && { resume }) } })) {
     if (message.type === "assistant") firstMs ??= performance.now() - from;
     if (message.type === "result" && message.is_error) throw new Error(JSON.stringify(message));
+    last = message.session_id;
   }
   return { firstMs, wholeMs: performance.now() - from };
 }

@@ -15,11 +15,13 @@ export class BareCalls implements AsyncDisposable {
   }
 
   /** One `query()`: a process starts, answers and exits. */
-  async call(): Promise<BareSample> {
-    const before = treeCpuSeconds(this.#helper.pid);
-    this.#helper.tell("call");
-    const { firstMs, wholeMs } = await this.#helper.hear(called);
-    return { value: firstMs, wholeMs, cpuSeconds: treeCpuSeconds(this.#helper.pid) - before };
+  call(): Promise<BareSample> {
+    return this.#query("call");
+  }
+
+  /** The same with `resume`: the process continues the conversation of the last call. */
+  resume(): Promise<BareSample> {
+    return this.#query("resume");
   }
 
   /** From the answer of `canUseTool` until the tool runs. */
@@ -30,5 +32,12 @@ export class BareCalls implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.#helper[Symbol.asyncDispose]();
+  }
+
+  async #query(word: "call" | "resume"): Promise<BareSample> {
+    const before = treeCpuSeconds(this.#helper.pid);
+    this.#helper.tell(word);
+    const { firstMs, wholeMs } = await this.#helper.hear(called);
+    return { value: firstMs, wholeMs, cpuSeconds: treeCpuSeconds(this.#helper.pid) - before };
   }
 }

@@ -2,7 +2,7 @@ import type { Stage } from "./stage.ts";
 
 /** Costs of some work at growing sizes. */
 export interface Growth {
-  /** What grows. */
+  /** The quantity that grows. */
   of: string;
   sizes: readonly number[];
   /** Costs by name, with the unit in it. */

@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { SessionEvent } from "@tandem/protocol";
 
 /**
- * What the same turns take where each change stores what it changed as a whole: here, the turn so far. It is the kindest
+ * Cost of the same turns if each change stores the whole turn so far. It is the kindest
  * form of that scheme: no row for a delta, none for the session.
  */
 export function snapshotBytes(file: string, turns: readonly (readonly SessionEvent[])[]): number {

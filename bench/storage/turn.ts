@@ -14,7 +14,7 @@ function prose(bytes: number, seed: number): string {
 
 type Body = SessionEventBody & { id?: SessionEvent["id"] };
 
-/** What a turn leaves behind: twelve events, of which three tool calls with 2 KB of result each. */
+/** The events of a turn: twelve, among them three tool calls with 2 KB of result each. */
 export function realisticTurn(number: number): SessionEvent[] {
   const request = newId("event");
   const thinking = newId("event");

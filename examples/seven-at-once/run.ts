@@ -60,7 +60,7 @@ function makeRepository(): void {
   );
 }
 
-/** Who answers, who pays, and what all sessions of the project may spend together. It is the stage's, not the repository's. */
+/** Backend, billing and the spending limit of all sessions of the project. It belongs to the stage, not to the repository. */
 function configure(model: string): void {
   const config = `llm:
   claudeCode: { auth: api_key, apiKey: "env:REHEARSAL_KEY", baseUrl: "${model}" }

@@ -68,7 +68,7 @@ const { data: worktrees } = await client.get<{ data: Worktree[] }>("/v1/worktree
 for (const { branch, ports } of worktrees)
   console.log(`${branch}: ports ${ports.from} to ${ports.from + ports.count - 1}`);
 
-// Into the branch that they came from. What conflicts would be refused with the names of the files.
+// Into their source branch. A conflict would be refused with the names of the files.
 let commits = 0;
 for (const session of sessions) {
   const merge = await client.post<Merge>(`/v1/sessions/${session}/worktree/merge`, { body: {} });

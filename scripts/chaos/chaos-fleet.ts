@@ -10,6 +10,8 @@ export interface MemberPlan {
   isServer: boolean;
   /** Arguments of `tandem up`. */
   args: readonly string[];
+  /** Another build of `tandem` that it starts with. */
+  tandem?: string;
 }
 
 export type ChaosFleet = Awaited<ReturnType<typeof createChaosFleet>>;
@@ -20,7 +22,7 @@ export type ChaosFleet = Awaited<ReturnType<typeof createChaosFleet>>;
  */
 export async function createChaosFleet(
   plans: readonly MemberPlan[],
-  { settings, script }: { settings: string; script: (folder: string) => Script },
+  { settings, script }: { settings: string; script: (project: string) => Script },
 ) {
   await using parts = new AsyncDisposableStack();
   const postgres = parts.use(await startPostgres());
@@ -33,8 +35,8 @@ export async function createChaosFleet(
     ),
   );
   await machine.trust();
-  rehearsal.use(script(machine.folder.path));
-  const members = plans.map(({ name, isServer, args }) => {
+  rehearsal.use(script(machine.project));
+  const members = plans.map(({ name, isServer, args, tandem: first }) => {
     const home = machine.folder.join("homes", name);
     const env = {
       HOME: home,
@@ -43,8 +45,9 @@ export async function createChaosFleet(
       SESSION_KEY: "sk-ant-made-up",
       TEST_DATABASE: database,
     };
-    const start = () => machine.start(["up", "--json", "--port", "0", ...args], { env });
-    return new SupervisedProcess({ name, isServer, home }, start);
+    const start = (tandem: string | undefined) =>
+      machine.start(["up", "--json", "--port", "0", ...args], { env, ...(tandem !== undefined && { tandem }) });
+    return new SupervisedProcess({ name, isServer, home, tandem: first }, start);
   });
   for (const { home } of members) {
     await mkdir(home, { recursive: true });

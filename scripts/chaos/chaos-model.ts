@@ -8,6 +8,7 @@ export type Kind = (typeof KINDS)[number];
 /** A message that tells the model what to do, with a unique key. */
 export const orderOf = (key: string, kind: Kind): string => `Order ${key} ${kind}.`;
 export const answerTo = (key: string): string => `Done ${key}.`;
+/** In the folder of the sessions, because their sandbox hides others. */
 export const effectsFile = (folder: string, key: string): string => join(folder, "effects", key.split("-")[0]!);
 
 /**

@@ -7,8 +7,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { chaosModel, KINDS, type Kind } from "./chaos-model.ts";
 import { ChaosSession } from "./chaos-session.ts";
 import { createChaosFleet, type ChaosFleet, type MemberPlan } from "./chaos-fleet.ts";
-import { judgeChaos, type Verdict } from "./judge-chaos.ts";
-import { ProcessWatch } from "./process-watch.ts";
+import { judgeChaos, type SessionReport } from "./judge-chaos.ts";
+import { ClaudeWatch } from "./claude-watch.ts";
 
 export interface ChaosPlan {
   members: readonly MemberPlan[];
@@ -21,6 +21,8 @@ export interface ChaosPlan {
   killEveryMs: number;
   /** The number of kills; the database restarts after half of them. */
   kills: number;
+  /** Instead of kills: stops these members one after another and starts a build (undefined: this one) in the place of each. */
+  replacements?: readonly { member: string; tandem: string | undefined }[];
   deadlineMs: number;
 }
 
@@ -32,6 +34,7 @@ export interface ChaosReport {
   answered: number;
   endedHonestly: number;
   recovered: number;
+  handedOver: number;
   unknownEffects: number;
   events: number;
   streamsOpened: number;
@@ -46,15 +49,19 @@ export interface ChaosReport {
 
 /** The deadline for everything to become idle after the last client has finished. */
 const REST_MS = 60_000;
+/** For some turns on each mixture of builds. */
+const BETWEEN_REPLACEMENTS_MS = 4_000;
 const POSTGRES_AWAY_MS = 1_000;
 const START_MS = 180_000;
+/** Sessions whose calls wait for an answer during all replacements. */
+const HELD = 8;
 /** Between a server's death and the next start there may be no server at all. */
 const NOBODY_MS = 60_000;
 
 /** Runs a fleet under clients and kills, then verifies it. `progress` receives status lines. */
 export async function runChaos(plan: ChaosPlan, progress: (line: string) => void = () => {}): Promise<ChaosReport> {
   await using stage = await createChaosFleet(plan.members, { settings: plan.settings, script: chaosModel });
-  await mkdir(join(stage.folder, "effects"));
+  await mkdir(join(stage.project, "effects"));
   const [first, ...others] = stage.members;
   // The first process creates the schema; the others start together.
   const { token } = await within(START_MS, first!.supervise());
@@ -62,20 +69,34 @@ export async function runChaos(plan: ChaosPlan, progress: (line: string) => void
   const begun = Date.now();
   const deadline = begun + plan.deadlineMs;
   const anyServer = serverPicker(stage, token);
-  const settings = { ...(await prepare(await anyServer())), anyServer, deadline };
-  const sessions = Array.from(
-    { length: plan.sessions },
-    (_, index) => new ChaosSession(index, KINDS[index % KINDS.length]!, settings),
-  );
+  const replaced = Promise.withResolvers<void>();
+  let isReplacing = plan.replacements !== undefined;
+  const mayAnswer = (number: number) => (isReplacing && number < HELD ? replaced.promise : undefined);
+  const settings = { ...(await prepare(await anyServer())), anyServer, deadline, mayAnswer };
+  const newSession = (index: number) => new ChaosSession(index, KINDS[index % KINDS.length]!, settings);
+  const sessions = Array.from({ length: plan.sessions }, (_, index) => newSession(index));
 
-  const watch = new ProcessWatch(stage.folder, () => stage.members.flatMap(({ pid }) => pid ?? []));
+  const watch = new ClaudeWatch(stage.folder, () => stage.members.flatMap(({ pid }) => pid ?? []));
   const over = new AbortController();
   let done = 0;
   const looking = look(watch, over.signal);
-  const wreaking = wreak(stage, plan, deadline, () => progress(`${done} of ${plan.sessions} sessions`));
+  const beat = (): void => progress(`${done} of ${plan.sessions} sessions`);
+  const wreaking = plan.replacements
+    ? replaceMembers(stage, plan.replacements, progress).finally(() => {
+        isReplacing = false;
+        replaced.resolve();
+      })
+    : wreak(stage, plan, deadline, beat);
   const waiting = [...sessions];
+  const next = (): ChaosSession | undefined => {
+    const session = waiting.shift();
+    if (session || !isReplacing) return session;
+    const more = newSession(sessions.length);
+    sessions.push(more);
+    return more;
+  };
   const clients = Array.from({ length: plan.atOnce }, async () => {
-    for (let session = waiting.shift(); session; session = waiting.shift()) {
+    for (let session = next(); session; session = next()) {
       await session.run(plan.messages);
       done += 1;
     }
@@ -86,15 +107,16 @@ export async function runChaos(plan: ChaosPlan, progress: (line: string) => void
 
   const atRest = await rest(stage, sessions);
   watch.look();
-  const verdicts: Verdict[] = [];
+  const verdicts: SessionReport[] = [];
   {
     await using store = await openStore(stage.database);
     await Promise.all(sessions.map(async ({ follower }) => follower?.stop()));
-    for (const session of sessions) verdicts.push(await judgeChaos(store, session, stage.folder));
+    for (const session of sessions) verdicts.push(await judgeChaos(store, session, stage.project));
   }
   await within(START_MS, Promise.all(stage.members.map((member) => member.retire())));
   const left = watch.left();
-  const sum = (of: (verdict: Verdict) => number): number => verdicts.reduce((total, verdict) => total + of(verdict), 0);
+  const sum = (of: (verdict: SessionReport) => number): number =>
+    verdicts.reduce((total, verdict) => total + of(verdict), 0);
   return {
     problems: [
       ...sessions.flatMap(({ problems }) => problems),
@@ -106,11 +128,12 @@ export async function runChaos(plan: ChaosPlan, progress: (line: string) => void
       ...stage.rehearsal.misses.map(({ message }) => message),
     ],
     seconds: Math.round((Date.now() - begun) / 1_000),
-    sessions: plan.sessions,
+    sessions: sessions.length,
     messages: sessions.reduce((total, { orders }) => total + orders.length, 0),
     answered: sum(({ answered }) => answered),
     endedHonestly: sum(({ endedHonestly }) => endedHonestly),
     recovered: sum(({ recovered }) => recovered),
+    handedOver: sum(({ handedOver }) => handedOver),
     unknownEffects: sum(({ unknown }) => unknown),
     events: sum(({ events }) => events),
     streamsOpened: sessions.reduce((total, { follower }) => total + (follower?.opened ?? 0), 0),
@@ -186,7 +209,21 @@ async function wreak(
   return { kills, postgresRestarts };
 }
 
-async function look(watch: ProcessWatch, signal: AbortSignal): Promise<void> {
+async function replaceMembers(
+  { members }: ChaosFleet,
+  replacements: NonNullable<ChaosPlan["replacements"]>,
+  progress: (line: string) => void,
+): Promise<{ kills: Record<string, number>; postgresRestarts: number }> {
+  for (const { member: name, tandem } of replacements) {
+    await sleep(BETWEEN_REPLACEMENTS_MS);
+    await within(START_MS, members.find((member) => member.name === name)!.replace(tandem));
+    progress(`replaced ${name} by ${tandem ?? "this build"}`);
+  }
+  await sleep(BETWEEN_REPLACEMENTS_MS);
+  return { kills: {}, postgresRestarts: 0 };
+}
+
+async function look(watch: ClaudeWatch, signal: AbortSignal): Promise<void> {
   do {
     watch.look();
     await sleep(500);

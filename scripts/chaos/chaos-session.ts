@@ -9,6 +9,8 @@ export interface ChaosSettings {
   anyServer: AnyServer;
   /** The longest wait of a client. */
   deadline: number;
+  /** Resolves when the client of session `number` may answer its calls. */
+  mayAnswer?: (number: number) => Promise<void> | undefined;
 }
 
 const AGAIN_MS = 150;
@@ -21,11 +23,13 @@ export class ChaosSession {
   readonly problems: string[] = [];
   id: string | undefined;
   follower: Follower | undefined;
+  readonly #number: number;
   readonly #settings: ChaosSettings;
   readonly #answered = new Set<string>();
 
   constructor(number: number, kind: Kind, settings: ChaosSettings) {
     this.name = `s${number}`;
+    this.#number = number;
     this.kind = kind;
     this.#settings = settings;
   }
@@ -34,7 +38,7 @@ export class ChaosSession {
   async run(messages: number): Promise<void> {
     try {
       this.id = await this.#create();
-      const way = Number(this.name.slice(1)) % 2 === 0 ? "frames" : "sdk";
+      const way = this.#number % 2 === 0 ? "frames" : "sdk";
       this.follower = follow(way, this.id, this.#settings.anyServer);
       for (let number = 1; number <= messages; number += 1) {
         const key = `${this.name}-m${number}`;
@@ -87,6 +91,7 @@ export class ChaosSession {
       if (status?.type === "session.status_terminated") throw new Error("it was terminated");
       if (status?.type === "session.status_idle" && waitsFor.length === 0) return;
       const open = waitsFor.filter((id) => !this.#answered.has(id));
+      if (open.length > 0) await this.#settings.mayAnswer?.(this.#number);
       for (const id of open) await this.#answer(id, seen);
       if (open.length > 0) continue;
       const left = this.#settings.deadline - Date.now();

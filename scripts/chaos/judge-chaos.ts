@@ -5,7 +5,7 @@ import { judgeSession } from "../../packages/sessions/src/testing/judge-session.
 import { answerTo, effectsFile } from "./chaos-model.ts";
 import type { ChaosSession } from "./chaos-session.ts";
 
-export interface Verdict {
+export interface SessionReport {
   problems: string[];
   /** Answered messages, and messages whose turn ended with a reason. */
   answered: number;
@@ -13,20 +13,22 @@ export interface Verdict {
   /** Tool calls with a logged unknown outcome. */
   unknown: number;
   recovered: number;
+  handedOver: number;
   events: number;
   /** A short log, if there are problems. */
   log: string[];
 }
 
 /** Compares a session's log with its client's messages and stream and with its tools' effects. */
-export async function judgeChaos(store: Store, session: ChaosSession, folder: string): Promise<Verdict> {
+export async function judgeChaos(store: Store, session: ChaosSession, folder: string): Promise<SessionReport> {
   const { id, name } = session;
-  const verdict: Verdict = {
+  const verdict: SessionReport = {
     problems: [],
     answered: 0,
     endedHonestly: 0,
     unknown: 0,
     recovered: 0,
+    handedOver: 0,
     events: 0,
     log: [],
   };
@@ -53,6 +55,7 @@ export async function judgeChaos(store: Store, session: ChaosSession, folder: st
     problems: problems.map((problem) => `${name} ${id}: ${problem}`),
     unknown: events.filter(({ event }) => isFailed(event)).length,
     recovered: events.filter(({ event }) => event.type === "tandem.recovered").length,
+    handedOver: events.filter(({ event }) => event.type === "tandem.handover").length,
     events: events.length,
     log: problems.length > 0 ? [`${name} ${id}`, ...events.map(line)] : [],
   };

@@ -11,7 +11,9 @@ export class SupervisedProcess {
   readonly name: string;
   readonly isServer: boolean;
   readonly home: string;
-  readonly #start: () => ChildProcess;
+  readonly #start: (tandem: string | undefined) => ChildProcess;
+  /** The build that the next start uses; undefined for this one. */
+  #tandem: string | undefined;
   /** Unexpected exits with their last output. */
   readonly crashes: string[] = [];
   /** Standard error of all its runs. */
@@ -21,11 +23,16 @@ export class SupervisedProcess {
   #isRetired = false;
   #wasKilled = false;
   #life: Promise<void> | undefined;
+  #replacement: PromiseWithResolvers<void> | undefined;
 
-  constructor({ name, isServer, home }: { name: string; isServer: boolean; home: string }, start: () => ChildProcess) {
+  constructor(
+    { name, isServer, home, tandem }: { name: string; isServer: boolean; home: string; tandem?: string | undefined },
+    start: (tandem: string | undefined) => ChildProcess,
+  ) {
     this.name = name;
     this.isServer = isServer;
     this.home = home;
+    this.#tandem = tandem;
     this.#start = start;
   }
 
@@ -55,14 +62,17 @@ export class SupervisedProcess {
     return true;
   }
 
-  /** Stops it gracefully; it is restarted, as for an upgrade. */
-  async replace(): Promise<void> {
-    const running = this.#running;
+  /** Stops it gracefully and starts another build in its place. Resolves when that is ready. */
+  async replace(tandem: string | undefined): Promise<void> {
+    this.#tandem = tandem;
+    this.#replacement = Promise.withResolvers();
     this.#wasKilled = true;
-    await running?.stop("SIGTERM");
+    const { code } = await this.#running!.stop("SIGTERM");
+    if (code !== 0) this.crashes.push(`${this.name} was stopped and ended with ${code}`);
+    await this.#replacement.promise;
   }
 
-  /** Stops it for good. */
+  /** Stops it permanently. */
   async retire(signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
     this.#isRetired = true;
     if (this.pid !== undefined) this.#child!.kill(signal);
@@ -73,7 +83,7 @@ export class SupervisedProcess {
     while (!this.#isRetired) {
       this.#wasKilled = false;
       this.#running = undefined;
-      this.#child = this.#start();
+      this.#child = this.#start(this.#tandem);
       const child = this.#child;
       const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
       child.stderr?.on("data", (chunk: Buffer) => (this.words += chunk.toString()));
@@ -82,6 +92,7 @@ export class SupervisedProcess {
       try {
         this.#running = await startUp(child);
         first.resolve(this.#running);
+        this.#replacement?.resolve();
       } catch (error) {
         // Killed during its start, or a failure that is reported below.
         if (!this.#wasKilled && !this.#isRetired) first.reject(error);

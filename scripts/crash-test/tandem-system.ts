@@ -113,6 +113,7 @@ const pauseDatabase = (postgres: TestPostgres): ExtraFault => ({
   inject: async (random) => {
     using _paused = postgres.pause();
     await sleep(random.pick(PAUSES_MS));
+    return true;
   },
 });
 
@@ -123,5 +124,6 @@ const killDatabase = (postgres: TestPostgres): ExtraFault => ({
     await postgres.kill();
     await sleep(random.between(0, AWAY_MS));
     await postgres.start();
+    return true;
   },
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { always, madeUpLogin, startRehearsal, text, toolUse, when, type Script } from "@tandem/rehearsal";
 import { expect, test } from "vitest";
 import { scratchMachine } from "../../apps/cli/src/testing/run-tandem.ts";
-import { Reader } from "./reader.ts";
+import { DocsReader } from "./docs-reader.ts";
 import { commandsOf, matches, withOutputs } from "./transcript.ts";
 
 // The page must show what its reader sees. `-u` writes the outputs of this run into the page.
@@ -27,7 +27,7 @@ test("a reader who types the commands of docs/getting-started.md sees what it sh
   await using rehearsal = await startRehearsal(model, { proxy: true });
   await using machine = await scratchMachine();
   const { HTTPS_PROXY: _, TANDEM_HOME: __, ...variables } = machine.variables;
-  await using reader = new Reader(clone, { ...variables, ...rehearsal.proxy.variables });
+  await using reader = new DocsReader(clone, { ...variables, ...rehearsal.proxy.variables });
 
   const page = readFileSync(file, "utf8");
   const commands = commandsOf(page);

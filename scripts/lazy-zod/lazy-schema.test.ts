@@ -52,6 +52,17 @@ test("shapes can be reused, and classes recognised", () => {
   expect(z.array(lazy)).not.toBeInstanceOf(zod.ZodObject);
 });
 
+test("a schema that is built already can be extended by lazy ones", () => {
+  const [plain, lazy] = both((factories) => {
+    const schema = person(factories);
+    schema.parse({ name: "Ada" });
+    return schema.partial().extend({ note: factories.string().optional() });
+  });
+  expect(z.toJSONSchema(lazy)).toEqual(zod.toJSONSchema(plain));
+  // As a library with its own copy of zod's functions.
+  expect(zod.toJSONSchema(lazy)).toEqual(zod.toJSONSchema(plain));
+});
+
 test("nothing is built before it is used", () => {
   let built = 0;
   const name = z.lazy(() => zod.string());

@@ -39,7 +39,8 @@ class LazySchema implements ProxyHandler<object> {
   }
 
   get(_: object, key: PropertyKey, self: object): unknown {
-    if (this.#schema === undefined && DEFERRED.has(key)) {
+    // Also if it is built: a built result would take lazy arguments of its next method as they are.
+    if (DEFERRED.has(key)) {
       return (...args: unknown[]): unknown =>
         // `meta()` reads.
         args.length === 0 && key === "meta"

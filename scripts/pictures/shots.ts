@@ -1,4 +1,6 @@
 import type { Page } from "playwright-core";
+import { COMPARISON, reportPath } from "../../apps/web/src/browser/testing/sample-reports.ts";
+import { SETTINGS_PAGES } from "../../apps/web/src/settings/settings-pages.ts";
 import { type Cast, TENANT } from "./shop-server.ts";
 
 export interface Shot {
@@ -45,6 +47,7 @@ export function shots({ refunds, fork, shipping, letter, plan, review, stock }: 
     { name: "changes-dark", path: session(refunds, "changes"), look: "dark" },
     { name: "history", path: session(refunds, "history"), look: "dark" },
     { name: "compare", path: `/compare?a=${refunds}&b=${fork}` },
+    { name: "report", path: reportPath(COMPARISON) },
     { name: "inbox", path: "/inbox" },
     { name: "inbox-dark", path: "/inbox", look: "dark" },
     { name: "inbox-phone", path: "/inbox", isPhone: true },
@@ -59,24 +62,9 @@ export function shots({ refunds, fork, shipping, letter, plan, review, stock }: 
     { name: "context-job", path: "/context/jobs", act: openLast("jobs"), look: "dark" },
     { name: "context-sources", path: "/context/sources" },
     { name: "context-phone", path: "/context/tables/shop/main.orders", isPhone: true, look: "dark" },
-    ...[
-      "status",
-      "agents",
-      "models",
-      "environments",
-      "rules",
-      "budgets",
-      "trust",
-      "credentials",
-      "mcp",
-      "tokens",
-      "notifications",
-      "audit",
-      "fleet",
-      "appearance",
-    ].map((page, index): Shot => ({
-      name: `settings-${page}`,
-      path: `/settings/${page}`,
+    ...SETTINGS_PAGES.map(({ name }, index): Shot => ({
+      name: `settings-${name}`,
+      path: `/settings/${name}`,
       look: index % 3 === 1 ? "dark" : "light",
     })),
     { name: "tenant", path: "/settings/agents", tenant: TENANT.id },

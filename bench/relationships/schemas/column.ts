@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 export type Cell = string | number | null;
 
-/** What a column's maker may look at while it makes the value of one row. */
+/** Input of the function that generates a column's value for one row. */
 export interface Making {
   row: number;
   random: () => number;

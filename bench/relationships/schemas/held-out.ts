@@ -12,7 +12,7 @@ import { warehouse } from "./held-out/warehouse.ts";
 import { manyTables } from "./many-tables.ts";
 import type { Schema } from "./schema.ts";
 
-/** Kept apart while the finder was tuned: only their score was looked at. */
+/** Held out while the finder was tuned: only their score was read. */
 export const heldOut: readonly Schema[] = [
   clinic,
   speechless,

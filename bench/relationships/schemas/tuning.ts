@@ -12,7 +12,7 @@ import { roles } from "./tuning/role-names.ts";
 import { star } from "./tuning/star.ts";
 import { traps } from "./tuning/traps.ts";
 
-/** What the finder was tuned on. */
+/** Schemas on which the finder was tuned. */
 export const tuning: readonly Schema[] = [
   abbreviations,
   nameless,

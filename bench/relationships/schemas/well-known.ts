@@ -8,5 +8,5 @@ import { rentals } from "./well-known/rentals.ts";
 import { scaleModels } from "./well-known/scale-models.ts";
 import { world } from "./well-known/world.ts";
 
-/** After schemas that everybody knows, with made-up rows. Looked at once the tuning was done. */
+/** Modelled on well-known schemas, with invented rows. First measured after the tuning. */
 export const wellKnown: readonly Schema[] = [personnel, scaleModels, questions, blog, rentals, world, races, payroll];

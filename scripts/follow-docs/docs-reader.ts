@@ -11,7 +11,7 @@ const COLUMNS = 100;
 const PROMPT = /^ {2}y .*:$|\(y\/n\)$/;
 
 /** Types the commands of a page into terminals of a scratch machine: servers keep running, other commands are awaited. */
-export class Reader implements AsyncDisposable {
+export class DocsReader implements AsyncDisposable {
   readonly #clone: string;
   readonly #home: string;
   /** Added to the variables of every later command. */
@@ -50,7 +50,7 @@ export class Reader implements AsyncDisposable {
       return [];
     }
     if (line.startsWith("alias tandem=")) return [];
-    // What `npm start` runs once everything is installed and built.
+    // The command of `npm start` once everything is installed and built.
     const command = line.replace(/^npm start$/, "tandem up --demo if-needed");
     const words = [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word!);
     const [program, ...args] = words;

@@ -5,7 +5,7 @@ import { descendantsOf, processesIn } from "../../apps/cli/src/testing/process-s
 const ORPHAN_MS = 15_000;
 
 /** Repeatedly checks the Claude Code processes of a folder: each has a live host, and each session at most one. */
-export class ProcessWatch {
+export class ClaudeWatch {
   readonly problems: string[] = [];
   longestOrphanMs = 0;
   mostProcesses = 0;
