@@ -1,5 +1,5 @@
 import { RequestError, type SessionId, sleep } from "@tandem/protocol";
-import { LeaseLost, type SessionRow } from "@tandem/storage";
+import { type Lease, LeaseLost, type SessionRow } from "@tandem/storage";
 import type { Halt } from "../budgets/kill-switch.ts";
 import type { DeltaHub } from "../log/delta-hub.ts";
 import { WorkerCall } from "../fleet/worker-call.ts";
@@ -33,6 +33,11 @@ export class SessionActors implements SessionRuns {
   readonly #taken = new Set<SessionActor>();
   /** Why sessions were given up here, for the next writer if that is this process. */
   readonly #losses = new Map<SessionId, string>();
+  /**
+   * Sessions that Postgres may have given to this process late: the answer was lost, or came after a promise to take over nothing.
+   * The process of their former holder may still be there, so such a lease is left to expire.
+   */
+  readonly #doubted = new Set<SessionId>();
   /** The holders of sessions with input that this process could not take. */
   readonly #heldElsewhere = new Map<SessionId, string>();
   /** Sessions whose reopened process got no message, with the time of their last change. */
@@ -259,14 +264,20 @@ export class SessionActors implements SessionRuns {
   }
 
   async #open(session: SessionId, onlyWrites: boolean): Promise<SessionActor | undefined> {
-    const { leaseTtl, holder, clock } = this.#dependencies.settings;
+    const { leaseTtl, clock } = this.#dependencies.settings;
     // Loaded with the first session: commands that only read need not wait for it.
     const { SessionActor } = await import("./session-actor.ts");
     const since = clock.monotonic();
+    const { outage } = this.#dependencies.settings.fleet ?? {};
     // Other workers had no database either: for one lease duration, they may renew leases that have expired meanwhile.
-    const onlyReleased = this.#dependencies.settings.fleet?.outage.isWithin(leaseTtl) ?? false;
-    const lease = await this.#dependencies.store.leases.take(session, holder, leaseTtl, { onlyReleased });
+    const onlyReleased = outage?.isWithin(leaseTtl) ?? false;
+    if (onlyReleased && this.#doubted.has(session)) return undefined;
+    const lease = await this.#takeLease(session, { onlyReleased });
     if (!lease) return undefined;
+    if (outage?.hasPromisedSince(since)) {
+      this.#doubted.add(session);
+      return undefined;
+    }
     const previews = this.#dependencies.deltas.sink(session);
     const mayRun = (row: SessionRow): boolean => !onlyWrites && this.#mayRun(row);
     try {
@@ -282,6 +293,18 @@ export class SessionActors implements SessionRuns {
       return actor;
     } catch (error) {
       await this.#dependencies.store.leases.release(lease);
+      throw error;
+    }
+  }
+
+  async #takeLease(session: SessionId, options: { onlyReleased: boolean }): Promise<Lease | undefined> {
+    const { holder, leaseTtl } = this.#dependencies.settings;
+    try {
+      const lease = await this.#dependencies.store.leases.take(session, holder, leaseTtl, options);
+      this.#doubted.delete(session);
+      return lease;
+    } catch (error) {
+      if (isDatabaseAway(error)) this.#doubted.add(session);
       throw error;
     }
   }

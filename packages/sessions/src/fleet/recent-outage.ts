@@ -5,6 +5,7 @@ export class RecentOutage {
   readonly #clock: Pick<Clock, "monotonic">;
   #isAway = false;
   #lastAt = -Infinity;
+  #promisedAt = -Infinity;
 
   constructor(clock: Pick<Clock, "monotonic">) {
     this.#clock = clock;
@@ -14,6 +15,17 @@ export class RecentOutage {
   begin(): void {
     this.#isAway = true;
     this.#lastAt = this.#clock.monotonic();
+  }
+
+  /** Tells another worker that this process has no database and takes over nothing for the time of a lease. */
+  promise(): void {
+    this.begin();
+    this.#promisedAt = this.#lastAt;
+  }
+
+  /** Whether a promise was given at that monotonic time or later. */
+  hasPromisedSince(since: number): boolean {
+    return this.#promisedAt >= since;
   }
 
   /** The database answered. */

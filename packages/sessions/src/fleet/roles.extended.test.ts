@@ -1,9 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { newId, systemClock, type LoggedEvent, type SessionId } from "@tandem/protocol";
+import { newId, RequestError, systemClock, type LoggedEvent, type SessionId } from "@tandem/protocol";
 import { createEmbeddedQueue } from "@tandem/queue";
 import { always, slowly, text, toolUse } from "@tandem/rehearsal";
+import type { Lease } from "@tandem/storage";
 import { afterAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import type { EngineSettings } from "../engine-settings.ts";
 import { ALLOW_ALL, textsOf, isIdle, setEngineStage, typesOf, type RunningEngine } from "../testing/engine-stage.ts";
@@ -22,6 +23,7 @@ beforeEach(() => stage.rehearsal.use([always(text("Yes."))]));
 interface Member extends RunningEngine {
   member: FleetMember;
   holder: string;
+  outage: RecentOutage;
 }
 
 /** An engine with a row and a queue consumer, like a process of a fleet. */
@@ -60,7 +62,7 @@ async function enter(
     },
   });
   await member.start();
-  return { ...opened, member, holder };
+  return { ...opened, member, holder, outage };
 }
 
 /** A worker of one test. */
@@ -215,4 +217,33 @@ test("a worker that cannot renew its lease suspends its process before the lease
   expect(typesOf(events)).toContain("tandem.recovered");
   expect(await holderOf(server, session)).toBe(staying.holder);
   expect(await judgeSession(server, session)).toEqual([]);
+});
+
+test.each([
+  ["comes after it", (lease: Lease) => lease],
+  [
+    "is lost",
+    () => {
+      throw new RequestError("unavailable", "The database does not answer.");
+    },
+  ],
+])("a promise to take over nothing holds for a lease whose answer %s", async (_, answer) => {
+  const leaseTtl = 3_000;
+  const worker = await enterWorker({}, { leaseTtl });
+  const { leases } = worker.store;
+  const take = leases.take.bind(leases);
+  const session = await worker.session();
+  let promisedAt: number | undefined;
+  leases.take = async (...asked) => {
+    const lease = await take(...asked);
+    if (promisedAt !== undefined || !lease) return lease;
+    promisedAt = Date.now();
+    worker.outage.promise();
+    return answer(lease);
+  };
+  await server.say(session, "Hello?");
+  const events = await server.until(session, isIdle);
+  expect(textsOf(events)).toEqual(["Yes."]);
+  const { event } = events.find((each) => each.event.type === "session.status_running")!;
+  expect(Date.parse(event.processed_at!)).toBeGreaterThanOrEqual(promisedAt! + leaseTtl);
 });

@@ -114,7 +114,7 @@ export async function openMembership(
     holder,
     maxSessions,
     owner,
-    promiseNoTakeover: () => outage.begin(),
+    promiseNoTakeover: () => outage.promise(),
     runtimeOptions: (tenant, own) => ({
       engine: { fleet: { queue, role, tenant, worker, maxSessions, peers, outage }, holder, clock },
       fleet: { holder, role, store: own },
