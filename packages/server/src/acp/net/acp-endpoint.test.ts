@@ -175,10 +175,11 @@ describe("a connection", () => {
   });
 
   test("is closed when idle, unless it has a listener", async () => {
-    await using own = await start({ idleMs: 300 }, 50);
-    const [left, used] = [await connect(own), await connect(own)];
+    await using own = await start({ idleMs: 1_000 }, 50);
+    const used = await connect(own);
     await using stream = await listen(own, used);
     const over = agents.over;
+    const left = await connect(own);
     await expect.poll(() => agents.over).toBe(over + 1);
     expect((await post(own, ask(3, "session/list"), left)).status).toBe(404);
     expect((await post(own, ask(3, "session/list"), used)).status).toBe(202);
