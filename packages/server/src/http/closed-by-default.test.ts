@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { Agent } from "node:http";
 import { RequestError } from "@tandem/protocol";
 import { SCOPES } from "@tandem/storage";
 import { afterAll, describe, expect, test } from "vitest";
@@ -24,7 +25,12 @@ const { secret, token } = await createToken(server.tokens, { name: "page", scope
 await server.tokens.create({ ...token, sha256: `cookie:${token.sha256}` });
 /** A token in a cookie of version 0.1.0, as its database has it after the upgrade. */
 const oldCookie = secret;
-afterAll(() => server[Symbol.asyncDispose]());
+/** Every route is asked for with each wrong credential. */
+const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+afterAll(async () => {
+  agent.destroy();
+  await server[Symbol.asyncDispose]();
+});
 
 const addressOf = (path: string): string => path.replaceAll(/:\w+/g, "some_id");
 const every = [
@@ -94,7 +100,7 @@ describe("without a valid token", () => {
     const query = name.includes("query") ? `?token=${server.secret}&api_key=${server.secret}` : "";
     const answers = await Promise.all(
       every.map(async ({ method, path }) => {
-        const { status } = await rawRequest(server, { method, path: path + query, headers: headers() });
+        const { status } = await rawRequest(server, { method, path: path + query, headers: headers(), agent });
         return `${method} ${path}: ${status}`;
       }),
     );
