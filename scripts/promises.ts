@@ -103,7 +103,7 @@ export const README_PROMISES: readonly ReadmePromise[] = [
     ],
   },
   {
-    claim: "Nothing of your Claude Code home reaches the model: no settings, hooks, plugins or memories.",
+    claim: "No settings, hooks, plugins or memories of your Claude Code home reach the model.",
     tests: [
       [ISOLATION, "a text call offers and sends only itself"],
       [ISOLATION, "a loop offers only its own tools, and runs no other tool that a model requests"],
@@ -111,8 +111,13 @@ export const README_PROMISES: readonly ReadmePromise[] = [
     ],
   },
   {
-    claim: "In sessions, the folder's CLAUDE.md does, as text (what Claude Code itself adds is little, and listed).",
+    claim:
+      "In sessions, your own commands and agents in files do where they are used, and so does the folder's CLAUDE.md, as text (what Claude Code itself adds is little, and listed).",
     tests: [
+      [
+        "packages/sessions/src/commands/session-commands.binary.test.ts",
+        "agent files are subagents: the user's own, and a trusted folder's",
+      ],
       [HOSTILE_SESSION, "a session uses its own credential, and reads only CLAUDE.md from disk"],
       [
         HOSTILE_SESSION,
