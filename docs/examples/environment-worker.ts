@@ -1,5 +1,5 @@
 // Runs the tools of a self-hosted environment's sessions on this machine, in this folder:
-//   ENVIRONMENT_ID=env_… ENVIRONMENT_KEY=sk-ant-oat01-… TANDEM_URL=http://127.0.0.1:4577 node environment-worker.ts
+//   ENVIRONMENT_ID=env_… ENVIRONMENT_KEY=sk-ant-oat01-… TANDEM_URL=http://127.0.0.1:4760 node environment-worker.ts
 import Anthropic from "@anthropic-ai/sdk";
 
 const {
