@@ -59,7 +59,7 @@ import { SessionActors } from "./actor/session-actors.ts";
 import { SessionPlaces } from "./resources/session-places.ts";
 import { SessionService } from "./resources/session-service.ts";
 import { SessionOptions } from "./resources/session-options.ts";
-import { trustIn, trustView } from "./trust/folder-trust.ts";
+import { trustedConfig, trustIn, trustView } from "./trust/folder-trust.ts";
 import { Spares } from "./spares/spares.ts";
 import { createVaults } from "./vaults/create-vaults.ts";
 import { openSecretBox } from "./vaults/open-secret-box.ts";
@@ -148,7 +148,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     rules,
     killSwitch,
     openSandbox: (row) => openCommandSandbox(row, settings),
-    isTrusted: async (folder) => (await settings.trustOf?.(folder))?.trusted ?? false,
+    trustedConfig: (folder) => trustedConfig(settings, folder),
     hostVariables: settings.hostVariables,
     userFolders: settings.userFolders ?? [],
   });

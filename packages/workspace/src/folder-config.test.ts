@@ -32,6 +32,7 @@ test("any addition, change or rename changes the identity", async () => {
     [".claude/skills/greet/SKILL.md", "hello"],
     [".claude/skills/greet/run.py", "hello"],
     [".claude/agents/a.md", "hello"],
+    [".tandem/agents/a.md", "hello"],
     [".claude/commands/a.md", "hello"],
     [".tandem/commands/a.md", "hello"],
     [".opencode/command/a.md", "hello"],

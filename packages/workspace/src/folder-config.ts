@@ -14,7 +14,9 @@ const MAX_BYTES = 50 * 1024 * 1024;
 const FOLDER = ".claude";
 /** Folders of slash commands: ours first, then those of Claude Code and opencode. */
 export const COMMAND_FOLDERS = [".tandem/commands", `${FOLDER}/commands`, ".opencode/command", ".opencode/commands"];
-const TREES = [FOLDER, ...COMMAND_FOLDERS.filter((path) => !path.startsWith(`${FOLDER}/`))];
+/** Folders of subagents: ours first. */
+export const AGENT_FOLDERS = [".tandem/agents", `${FOLDER}/agents`];
+const TREES = [FOLDER, ...[...AGENT_FOLDERS, ...COMMAND_FOLDERS].filter((path) => !path.startsWith(`${FOLDER}/`))];
 /** Claude Code's own worktrees: work, not configuration. */
 const LEFT_OUT = new Set([`${FOLDER}/worktrees`]);
 const SERVERS = ".mcp.json";
@@ -36,7 +38,7 @@ export interface FolderConfig {
 }
 
 /**
- * Reads `.claude`, `.mcp.json` and the commands of a folder. Rejects links, special files and too much content: the
+ * Reads `.claude`, `.mcp.json`, and the agents and commands of a folder. Rejects links, special files and too much content: the
  * trusted content must be exactly the loaded one.
  */
 export async function readFolderConfig(path: string): Promise<FolderConfig> {

@@ -19,7 +19,7 @@ export {
   type BundleSide,
   type FolderBundle,
 } from "./folder-bundle.ts";
-export { COMMAND_FOLDERS, mainFolderOf, readFolderConfig, type FolderConfig } from "./folder-config.ts";
+export { AGENT_FOLDERS, COMMAND_FOLDERS, mainFolderOf, readFolderConfig, type FolderConfig } from "./folder-config.ts";
 export { editYaml } from "./edit-yaml.ts";
 export { parseFrontMatter, splitFrontMatter } from "./front-matter.ts";
 export { git, GitFailed, runGit } from "./git/git.ts";

@@ -1,11 +1,8 @@
 import { join } from "node:path";
 import type { SubagentDefinition } from "@tandem/claude-code";
-import { parseFrontMatter } from "@tandem/workspace";
+import { AGENT_FOLDERS, type FolderConfig, parseFrontMatter } from "@tandem/workspace";
 import { z } from "zod";
-import { findMarkdown } from "./find-files.ts";
-
-/** The folders that contain agent files. */
-const PROJECT_FOLDERS = [".tandem/agents", ".claude/agents"];
+import { findMarkdown, trustedMarkdown } from "./find-files.ts";
 
 const head = z.object({
   name: z.string().optional(),
@@ -19,15 +16,12 @@ const head = z.object({
  * any; their calls are judged like the session's own.
  */
 export async function agentsOfFiles(
-  folder: string,
-  { isTrusted, userFolders }: { isTrusted: boolean; userFolders: readonly string[] },
+  trusted: FolderConfig | undefined,
+  userFolders: readonly string[],
 ): Promise<SubagentDefinition[]> {
-  const places = [
-    ...(isTrusted ? PROJECT_FOLDERS.map((place): [string, string] => [folder, place]) : []),
-    ...userFolders.map((place): [string, string] => [join(place, "agents"), ""]),
-  ];
-  const found = (await Promise.all(places.map(([root, place]) => findMarkdown(root, place)))).flat();
-  const agents = found.flatMap(({ name, text }) => readAgent(name, text));
+  const ofFolder = trusted ? AGENT_FOLDERS.flatMap((place) => trustedMarkdown(trusted, place)) : [];
+  const own = await Promise.all(userFolders.map((place) => findMarkdown(join(place, "agents"), "")));
+  const agents = [...ofFolder, ...own.flat()].flatMap(({ name, text }) => readAgent(name, text));
   // The first file with a name wins.
   return [...new Map(agents.toReversed().map((agent) => [agent.name, agent])).values()];
 }

@@ -1,8 +1,8 @@
 import type { SlashCommand } from "@tandem/protocol";
 import { join } from "node:path";
-import { COMMAND_FOLDERS } from "@tandem/workspace";
+import { COMMAND_FOLDERS, type FolderConfig } from "@tandem/workspace";
 import { readCommand, type CommandFile } from "./command-file.ts";
-import { findMarkdown } from "./find-files.ts";
+import { findMarkdown, trustedMarkdown, type FoundFile } from "./find-files.ts";
 
 export type { SlashCommand } from "@tandem/protocol";
 
@@ -46,8 +46,9 @@ export class CommandCatalogue {
     this.#userFolders = userFolders;
   }
 
-  async list(folder: string, isTrusted: boolean): Promise<SlashCommand[]> {
-    const files = await this.#files(folder, isTrusted);
+  /** `trusted`: the content of the folder if it is trusted. */
+  async list(folder: string, trusted: FolderConfig | undefined): Promise<SlashCommand[]> {
+    const files = await this.#files(folder, trusted);
     const named = new Set(files.map(({ name }) => name));
     const builtIn = Object.entries(BUILT_IN).filter(([name]) => !named.has(name));
     return [
@@ -69,31 +70,36 @@ export class CommandCatalogue {
   async find(
     name: string,
     folder: string,
-    isTrusted: boolean,
+    trusted: FolderConfig | undefined,
   ): Promise<{ file: CommandFile } | { builtIn: string } | { instead: string } | undefined> {
-    const file = (await this.#files(folder, isTrusted)).find((command) => command.name === name);
+    const file = (await this.#files(folder, trusted)).find((command) => command.name === name);
     if (file) return { file };
     if (Object.hasOwn(BUILT_IN, name)) return { builtIn: name };
     return Object.hasOwn(ELSEWHERE, name) ? { instead: ELSEWHERE[name]! } : undefined;
   }
 
   /** The first of a name wins. An untrusted folder must not replace the user's own commands. */
-  async #files(folder: string, isTrusted: boolean): Promise<CommandFile[]> {
-    const project = (await Promise.all(COMMAND_FOLDERS.map((place) => read(folder, place, "project")))).flat();
-    const user = (
-      await Promise.all(this.#userFolders.map((place) => read(join(place, "commands"), "", "user")))
-    ).flat();
-    const ordered = isTrusted ? [...project, ...user] : [...user, ...project];
+  async #files(folder: string, trusted: FolderConfig | undefined): Promise<CommandFile[]> {
+    const found = trusted
+      ? COMMAND_FOLDERS.map((place) => trustedMarkdown(trusted, place))
+      : await Promise.all(COMMAND_FOLDERS.map((place) => findMarkdown(folder, place)));
+    const project = read(found.flat(), { source: "project", isTrusted: trusted !== undefined });
+    const user = (await Promise.all(this.#userFolders.map(readUser))).flat();
+    const ordered = trusted ? [...project, ...user] : [...user, ...project];
     return [...new Map(ordered.toReversed().map((command) => [command.name, command])).values()];
   }
 }
 
-async function read(root: string, place: string, source: CommandFile["source"]): Promise<CommandFile[]> {
-  const files = await findMarkdown(root, place);
+async function readUser(place: string): Promise<CommandFile[]> {
+  const root = join(place, "commands");
+  const files = (await findMarkdown(root, "")).map((file) => ({ ...file, path: join(root, file.path) }));
+  return read(files, { source: "user", isTrusted: true });
+}
+
+function read(files: readonly FoundFile[], origin: Pick<CommandFile, "source" | "isTrusted">): CommandFile[] {
   return files.flatMap(({ name, path, text }) => {
     try {
-      const shown = source === "user" ? join(root, path) : path;
-      return [readCommand(text, { name: name.replaceAll("/", ":"), source, path: shown })];
+      return [readCommand(text, { ...origin, name: name.replaceAll("/", ":"), path })];
     } catch {
       // Ignore a file whose front matter cannot be parsed.
       return [];

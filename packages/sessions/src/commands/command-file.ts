@@ -14,6 +14,8 @@ export interface CommandFile {
   template: string;
   /** `project` files belong to the folder and may come from a stranger. */
   source: "project" | "user";
+  /** Whether it may run shell commands: one of an untrusted folder may not. */
+  isTrusted: boolean;
   /** Shown to people. */
   path: string;
 }
@@ -32,18 +34,16 @@ const head = z.object({
 
 export function readCommand(
   content: string,
-  { name, source, path }: Pick<CommandFile, "name" | "source" | "path">,
+  about: Pick<CommandFile, "name" | "source" | "isTrusted" | "path">,
 ): CommandFile {
   const { head: fields, body } = parseFrontMatter(content);
   const known = head.parse(fields);
   return {
-    name,
+    ...about,
     description: known.description ?? null,
     argumentHint: known["argument-hint"] ?? null,
     model: known.model ?? null,
     agent: known.agent ?? null,
     template: body,
-    source,
-    path,
   };
 }

@@ -1,5 +1,5 @@
 import { realpath } from "node:fs/promises";
-import { listFolder, readInside } from "@tandem/workspace";
+import { type FolderConfig, listFolder, readInside } from "@tandem/workspace";
 
 const MAX_FILES = 500;
 const MAX_DEPTH = 4;
@@ -26,12 +26,25 @@ export async function findMarkdown(root: string, folder: string): Promise<FoundF
       if (entry.type === "folder" || !/\.md$/i.test(entry.name)) continue;
       const content = await readInside(real, entry.path, { maxBytes: MAX_BYTES }).catch(() => undefined);
       if (!content || !("text" in content) || content.truncated) continue;
-      const name = entry.path.slice(folder === "" ? 0 : folder.length + 1).replace(/\.md$/i, "");
-      found.push({ name, path: entry.path, text: content.text });
+      found.push({ name: nameIn(folder, entry.path), path: entry.path, text: content.text });
       if (found.length >= MAX_FILES) return found;
     }
   }
   return found;
 }
+
+/** The same files of a trusted folder, with the content that was trusted. */
+export function trustedMarkdown(config: FolderConfig, folder: string): FoundFile[] {
+  const paths = config.files.filter(
+    (path) => path.startsWith(`${folder}/`) && /\.md$/i.test(path) && depth(path) - depth(folder) <= MAX_DEPTH,
+  );
+  return paths.slice(0, MAX_FILES).flatMap((path) => {
+    const text = config.text(path) ?? "";
+    return text.length > MAX_BYTES || text.includes("\0") ? [] : [{ name: nameIn(folder, path), path, text }];
+  });
+}
+
+const nameIn = (folder: string, path: string): string =>
+  path.slice(folder === "" ? 0 : folder.length + 1).replace(/\.md$/i, "");
 
 const depth = (path: string): number => path.split("/").length;

@@ -1,13 +1,16 @@
 import { existsSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Session } from "@tandem/protocol";
 import { always, text } from "@tandem/rehearsal";
 import { knownWall } from "@tandem/sandbox";
+import { readFolderConfig } from "@tandem/workspace";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { isIdle, setEngineStage, the } from "../testing/engine-stage.ts";
+import { ALLOW_ALL, isIdle, setEngineStage, the } from "../testing/engine-stage.ts";
 
 let isTrusted = false;
+/** Changes files of the folder around each check of it. */
+let onCheck: (when: "before" | "after") => Promise<void> = async () => {};
 
 const stage = await setEngineStage([always(text("done"))]);
 const commands = join(stage.folder, ".claude", "commands");
@@ -32,11 +35,17 @@ await mkdir(join(stage.root, "user", "agents"));
 await writeFile(join(stage.root, "user", "agents", "copyist.md"), agent);
 const running = await stage.open({
   userFolders: [join(stage.root, "user")],
-  trustOf: async (folder) => ({ trusted: isTrusted, state: "untrusted", folder, since: null }),
+  trustOf: async (folder) => {
+    await onCheck("before");
+    const config = await readFolderConfig(folder);
+    await onCheck("after");
+    return { trusted: isTrusted, state: "untrusted", folder, since: null, config };
+  },
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 beforeEach(() => {
   isTrusted = false;
+  onCheck = async () => {};
 });
 
 async function type(session: Session, words: string) {
@@ -178,6 +187,23 @@ test("agent files are subagents: the user's own, and a trusted folder's", async 
   expect(JSON.stringify(lastBody()).includes("second-reader: Reads closely")).toBe(true);
   await running.turn(await running.reuse(), "Alone?");
   expect(JSON.stringify(lastBody()).includes("copyist")).toBe(false);
+});
+
+test("a file that changes after the check of the folder takes no effect", async () => {
+  const files = ["swapped.md", "../agents/swapped.md"].map((name) => join(commands, name));
+  onCheck = async (when) => {
+    const kind = when === "before" ? "trusted" : "swapped";
+    const body = `---\ndescription: ${kind}\n---\n${kind} words\n!\`echo ${kind} >> swapped.txt\``;
+    for (const file of files) await writeFile(file, body);
+  };
+  isTrusted = true;
+  const multiagent = { type: "multiagent_20261001" as const, subagents: { type: "enabled" as const } };
+  const session = await running.session({}, { ...ALLOW_ALL, multiagent });
+  await type(session, "/swapped");
+  expect(asked()).toContain("trusted words");
+  expect(JSON.stringify(lastBody())).toContain("swapped: trusted");
+  expect(await readFile(join(stage.folder, "swapped.txt"), "utf8")).toBe("trusted\n");
+  for (const file of files) await rm(file);
 });
 
 test("a session can start with a command, and a folder's commands can be listed before", async () => {

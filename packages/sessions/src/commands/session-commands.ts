@@ -8,7 +8,7 @@ import {
   type SessionId,
 } from "@tandem/protocol";
 import type { EventLog, FileStore, SessionRow } from "@tandem/storage";
-import { readInside } from "@tandem/workspace";
+import { type FolderConfig, readInside } from "@tandem/workspace";
 import type { ModelContent } from "@tandem/claude-code";
 import type { KillSwitch } from "../budgets/kill-switch.ts";
 import { rosterOf } from "../log/agent-roster.ts";
@@ -46,7 +46,8 @@ interface SessionCommandsOptions {
   files: FileStore;
   rules: Pick<Rules, "bookOf">;
   killSwitch: Pick<KillSwitch, "during">;
-  isTrusted: (folder: string) => Promise<boolean>;
+  /** The content of a folder if it is trusted. */
+  trustedConfig: (folder: string) => Promise<FolderConfig | undefined>;
   /** The sandbox of a command; undefined if it runs without one. Rejects if one is required and unavailable. */
   openSandbox: (row: SessionRow) => Promise<ProgramSandbox | undefined>;
   stateFolder: string;
@@ -66,7 +67,7 @@ export class SessionCommands {
   }
 
   async list({ folder }: Pick<SessionRow, "folder">): Promise<SlashCommand[]> {
-    return this.#catalogue.list(folder, await this.#parts.isTrusted(folder));
+    return this.#catalogue.list(folder, await this.#parts.trustedConfig(folder));
   }
 
   /** Rejects misspelled commands when they are sent; returns the model that a command names. */
@@ -131,13 +132,13 @@ export class SessionCommands {
     row: SessionRow,
     { name, arguments: rest }: TypedCommand,
   ): Promise<{ file: CommandFile } | { builtIn: string } | undefined> {
-    const isTrusted = await this.#parts.isTrusted(row.folder);
-    const found = await this.#catalogue.find(name, row.folder, isTrusted);
+    const trusted = await this.#parts.trustedConfig(row.folder);
+    const found = await this.#catalogue.find(name, row.folder, trusted);
     if (found && !("instead" in found)) return found;
     if (found) {
       throw new RequestError("invalid_request", `A session has no /${name}.`, { fix: `Instead, ${found.instead}.` });
     }
-    const names = (await this.#catalogue.list(row.folder, isTrusted)).map((command) => command.name);
+    const names = (await this.#catalogue.list(row.folder, trusted)).map((command) => command.name);
     const guess = nearest(name, names);
     if (guess === undefined && (rest !== "" || existsSync(`/${name}`))) return undefined;
     throw new RequestError("invalid_request", `There is no command /${name}.`, {
@@ -168,7 +169,7 @@ export class SessionCommands {
   ): Promise<string> {
     const refused = (why: string, fix: string): RequestError =>
       new RequestError("forbidden", `/${file.name} would run \`${command}\`: ${why}.`, { fix });
-    if (file.source === "project" && !(await this.#parts.isTrusted(row.folder))) {
+    if (!file.isTrusted) {
       throw refused(
         "the folder is not trusted",
         "Read the command's file; if you stand by it, run `tandem trust --folder`.",

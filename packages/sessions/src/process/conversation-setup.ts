@@ -16,6 +16,7 @@ import { offeredTools } from "@tandem/policy";
 import { describeWorker } from "../work/describe-worker.ts";
 import { workerTools } from "../work/worker-tools.ts";
 import { workflowsOf } from "../log/open-runs.ts";
+import { trustedConfig } from "../trust/folder-trust.ts";
 import { turnOptions } from "./turn-options.ts";
 import { worktreeAt, worktreeVariables } from "../host/worktree-registry.ts";
 
@@ -38,9 +39,8 @@ export async function conversationSetup(
   const ofWorkflows = (workflows?.predefined_agents ?? []).filter(
     ({ name }) => !roster.some((each) => each.name === name),
   );
-  const isTrusted = (await settings.trustOf?.(row.folder))?.trusted ?? false;
   const ofFiles = hasSubagents
-    ? await agentsOfFiles(row.folder, { isTrusted, userFolders: settings.userFolders ?? [] })
+    ? await agentsOfFiles(await trustedConfig(settings, row.folder), settings.userFolders ?? [])
     : [];
   const { selfHosted = false } = row;
   const { names: skills } = processSetup.skills;

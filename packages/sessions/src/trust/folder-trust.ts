@@ -34,6 +34,12 @@ export interface TrustSettings {
 export const trustIn = async ({ trustOf }: TrustSettings, folder: string): Promise<FolderTrust> =>
   (await trustOf?.(folder)) ?? { trusted: false, state: "untrusted", folder, since: null };
 
+/** The content that takes effect in sessions. Use these bytes: the files may have changed since they were checked. */
+export async function trustedConfig(settings: TrustSettings, folder: string): Promise<FolderConfig | undefined> {
+  const { trusted, config } = await trustIn(settings, folder);
+  return trusted ? config : undefined;
+}
+
 export const trustView = ({ folder, state, since, reason, config }: FolderTrust): TrustView => ({
   folder,
   state,
