@@ -16,7 +16,7 @@ export {
   type EmbeddingsConfig,
 } from "./config/context-config.ts";
 export { samplePatternParts, type SampleMode, type SamplesConfig } from "./config/samples-config.ts";
-export { defaultSandboxMode, hostPatternProblem, type SandboxMode } from "./config/sandbox-config.ts";
+export { hostPatternProblem, type SandboxMode } from "./config/sandbox-config.ts";
 export { NOTIFY_EVENTS, type HookConfig } from "./config/control-config.ts";
 export { SECRET_FORM, SECRET_FORMAT, type SecretReference } from "./config/secret-reference.ts";
 export { HARMLESS, HARMLESS_VALUES, NEEDS_TRUST } from "./config/trust-mark.ts";

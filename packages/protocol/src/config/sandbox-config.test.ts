@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { configSchema } from "./config.ts";
-import { defaultSandboxMode, hostPatternProblem } from "./sandbox-config.ts";
+import { hostPatternProblem } from "./sandbox-config.ts";
 
 const read = (sandbox: unknown) => configSchema.parse({ sandbox }).sandbox;
 const problems = (sandbox: unknown) =>
@@ -11,12 +11,6 @@ test("the old names still work: `try` is `auto`, `domains` are `hosts`", () => {
     mode: "auto",
     hosts: ["b.example", "a.example"],
   });
-});
-
-test("tenants need a sandbox, unless it is off by default", () => {
-  expect(defaultSandboxMode(true, "auto")).toBe("require");
-  expect(defaultSandboxMode(false, "auto")).toBe("auto");
-  expect(defaultSandboxMode(true, "off")).toBe("off");
 });
 
 test.each(["example.com", "*.example.com", "example.com:8443", "*.a-b.example", "EXAMPLE.com"])(

@@ -5,12 +5,6 @@ import { needsTrust } from "./trust-mark.ts";
 const SANDBOX_MODES = ["auto", "require", "off"] as const;
 export type SandboxMode = (typeof SANDBOX_MODES)[number];
 
-const DEFAULT_MODE: SandboxMode = "auto";
-
-/** The mode if the file sets none. Tenants share a machine, so they need a sandbox unless it is off for everyone. */
-export const defaultSandboxMode = (isTenant: boolean, mode: SandboxMode = DEFAULT_MODE): SandboxMode =>
-  isTenant && mode !== "off" ? "require" : mode;
-
 const HOST = String.raw`(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?`;
 const HOST_PATTERN = new RegExp(`^(?:\\*\\.)?${HOST}(?::\\d{1,5})?$`, "i");
 const IP_LITERAL = /^(?:\d{1,3}(?:\.\d{1,3}){3}|0x[0-9a-f]+|\d+)(?::\d+)?$|^\[|:.*:/i;
@@ -105,7 +99,7 @@ export const sandboxSection = z
   .strictObject({
     mode: z
       .enum([...SANDBOX_MODES, "try"])
-      .default(DEFAULT_MODE)
+      .default("auto")
       .transform((mode): SandboxMode => (mode === "try" ? "auto" : mode))
       .describe(
         "Whether sessions run in a sandbox: `auto` uses one where the machine allows it, `require` refuses to run without one. Default with tenants: `require`. `try` is the old name of `auto`.",

@@ -1,4 +1,4 @@
-import { defaultSandboxMode, TandemError, type SecretReference } from "@tandem/protocol";
+import { TandemError, type SecretReference } from "@tandem/protocol";
 import type { Store, TenantRow } from "@tandem/storage";
 import { existsSync } from "node:fs";
 import { resolveToken } from "../config/resolve-secret.ts";
@@ -44,7 +44,8 @@ export async function openTenantProject(
   const own = await openProjectOrDefaults(host);
   const { config } = own;
   const isSet = isOwn || own.settings.some(({ path }) => path === "sandbox.mode");
-  const sandbox = isSet ? config.sandbox : { ...config.sandbox, mode: defaultSandboxMode(true) };
+  // Tenants share a machine. The operator's own mode does not count.
+  const sandbox = isSet ? config.sandbox : { ...config.sandbox, mode: "require" as const };
   const user =
     records && !isOwn && sandbox.mode !== "off"
       ? await tenantUser(env, operator.project, records, row.id, place)

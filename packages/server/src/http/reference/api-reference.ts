@@ -17,8 +17,9 @@ const client = new Anthropic({ baseURL: "http://127.0.0.1:4760", apiKey: token }
 
 ## Tokens
 
-Every request needs a token, on loopback too, as \`authorization: Bearer …\` or \`x-api-key\`; only \`/healthz\` and \`/readyz\`
-do without, and answer without content. The first start creates one, in a file that only its owner can read. A token has a
+Every request needs a token, on loopback too, as \`authorization: Bearer …\` or \`x-api-key\`. Exceptions: \`/healthz\` and
+\`/readyz\`, which answer without content; a trigger's address, which needs a valid signature; and the page's sign-in, which
+needs a one-time code. The first start creates one, in a file that only its owner can read. A token has a
 scope: \`read\` only reads, \`run\` also works with sessions and files, \`admin\` may do everything. Streams end when their token is
 revoked.
 
