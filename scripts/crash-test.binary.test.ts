@@ -1,14 +1,10 @@
-import { runCrashTest } from "@tandem/crash-test";
 import { expect, test } from "vitest";
-import { tandemSystem } from "./crash-test/tandem-system.ts";
+import { testTandem } from "./crash-test/test-tandem.ts";
 
 test.skipIf(process.platform !== "linux")(
   "Tandem keeps its promises when a server is killed, an answer is lost and two clients answer one approval",
   async ({ signal }) => {
-    await using parts = new AsyncDisposableStack();
-    const report = await runCrashTest({
-      name: "sqlite",
-      createSystem: (stage) => tandemSystem("sqlite", stage, parts),
+    const report = await testTandem("sqlite", {
       faults: 3,
       only: ["kill", "lost-answer", "two-answers"],
       work: ["tool", "approval"],

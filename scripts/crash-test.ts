@@ -2,7 +2,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { renderMarkdown, renderText, runCrashTest, type CrashTestReport } from "@tandem/crash-test";
+import { renderMarkdown, renderText, type CrashTestReport } from "@tandem/crash-test";
 import { buildPackage } from "./build-package.ts";
 
 const HELP = `Crash tests of Tandem on SQLite, Postgres and a fleet
@@ -13,6 +13,10 @@ Usage: npm run crash-test -- [options]
   --seed NUMBER     repeats the order of faults and work of another run (default: random)
   --backend NAME    sqlite, postgres or fleet; may be repeated (default: all)
   --only KINDS      only these faults, such as kill,pause,lost-answer
+  --sessions NUMBER sessions at the same time (default: 3)
+  --workers NUMBER  of a fleet (default: 2)
+  --at-once NUMBER  faults of processes at the same time (default: 1)
+  --sandbox         run the sessions in the sandbox
   --report FILE     also write the results as Markdown
   --save FILE       also write the results as JSON, after each system
   --merge FILE      results of an earlier run, for the report; may be repeated. With --faults 0, nothing is run
@@ -35,6 +39,10 @@ const { values } = parseArgs({
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
     backend: { type: "string", multiple: true },
     only: { type: "string" },
+    sessions: { type: "string" },
+    workers: { type: "string" },
+    "at-once": { type: "string", default: "1" },
+    sandbox: { type: "boolean", default: false },
     report: { type: "string" },
     save: { type: "string" },
     merge: { type: "string", multiple: true, default: [] },
@@ -64,7 +72,8 @@ async function testAll(faults: number, reports: CrashTestReport[]): Promise<void
     await buildPackage(BUILT);
     process.env["TANDEM_TEST_COMMAND"] = join(BUILT, "bin", "tandem.mjs");
   }
-  const { BACKENDS, tandemSystem } = await import("./crash-test/tandem-system.ts");
+  const { BACKENDS } = await import("./crash-test/tandem-system.ts");
+  const { testTandem } = await import("./crash-test/test-tandem.ts");
   const wanted = values.backend ?? BACKENDS;
   const unknown = wanted.find((name) => !BACKENDS.some((backend) => backend === name));
   if (unknown !== undefined) throw new Error(`There is no backend ${unknown}. Choose from ${BACKENDS.join(", ")}.`);
@@ -72,14 +81,15 @@ async function testAll(faults: number, reports: CrashTestReport[]): Promise<void
   const stopping = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopping.abort());
   for (const backend of backends) {
-    await using parts = new AsyncDisposableStack();
     try {
-      const report = await runCrashTest({
-        name: `Tandem, ${backend}`,
-        createSystem: (stage) => tandemSystem(backend, stage, parts),
+      const report = await testTandem(backend, {
         faults: Math.ceil(faults / backends.length),
         seed: Number(values.seed),
         ...(values.only !== undefined && { only: values.only.split(",") }),
+        ...(values.sessions !== undefined && { sessions: Number(values.sessions) }),
+        ...(values.workers !== undefined && { workers: Number(values.workers) }),
+        faultsAtOnce: Number(values["at-once"]),
+        sandbox: values.sandbox,
         signal: stopping.signal,
         onProgress: ({ done, total, violations, last }) => {
           console.error(`${backend}: ${done} of ${total} faults, ${violations} violations (${last})`);

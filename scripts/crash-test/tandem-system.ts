@@ -15,6 +15,7 @@ import {
 import { startPostgres, type TestPostgres } from "@tandem/storage/testing";
 import { TANDEM } from "../../apps/cli/src/testing/run-tandem.ts";
 import { seedModels } from "../../apps/cli/src/testing/seed-models.ts";
+import { inspectStore } from "./inspect-store.ts";
 
 const run = promisify(execFile);
 
@@ -26,19 +27,30 @@ export type Backend = (typeof BACKENDS)[number];
  * Short leases, so that the next process takes over quickly, but not so short that a busy machine looks like a suspended
  * process; processes are released early, so that turns start new ones.
  */
-const SETTINGS =
-  "sessions: { takeover: 4s, idle: 2s, recovery: resume }\n" +
-  // In the sandbox, tools would not reach the observer.
-  "sandbox: { mode: off }\n";
+const SETTINGS = "sessions: { takeover: 4s, idle: 2s, recovery: resume }\n";
+/** An orphaned Claude Code exits at its next read or write; the next start of its server ends it at the latest. */
+const LONGEST_ORPHAN_MS = 15_000;
+const WORKERS = 2;
 const START_MS = 120_000;
 const AWAY_MS = 1_500;
 const PAUSES_MS = [200, 1_000, 3_000] as const;
+
+export interface TandemOptions {
+  /** Of a fleet. */
+  workers?: number | undefined;
+  /** Whether sessions run in the sandbox. */
+  sandbox?: boolean | undefined;
+  /** The build to start. */
+  tandem?: string | undefined;
+  extraFaults?: readonly ExtraFault[] | undefined;
+}
 
 /** Tandem on one machine, with a scratch home and the scripted model. */
 export async function tandemSystem(
   backend: Backend,
   stage: CrashTestStage,
   parts: AsyncDisposableStack,
+  { workers = WORKERS, sandbox: hasSandbox = false, tandem = TANDEM, extraFaults = [] }: TandemOptions,
 ): Promise<SystemPlan> {
   const postgres = backend === "sqlite" ? undefined : parts.use(await startPostgres());
   const database = await postgres?.createDatabase();
@@ -46,7 +58,12 @@ export async function tandemSystem(
   await mkdir(project);
   const llm = `llm:\n  claudeCode: { auth: api_key, apiKey: "env:SESSION_KEY", baseUrl: "${stage.modelUrl}" }\n`;
   const storage = database === undefined ? "" : `storage: { url: "env:TEST_DATABASE" }\n`;
-  await writeFile(join(project, "tandem.yaml"), `${llm}${storage}${SETTINGS}`);
+  const { folder: effects, port } = stage.effects;
+  // In the sandbox, tools reach the observer only through these.
+  const sandbox = hasSandbox
+    ? `mode: require, mounts: [{ path: "${effects}", write: true }], services: [{ port: ${port} }]`
+    : "mode: off";
+  await writeFile(join(project, "tandem.yaml"), `${llm}${storage}${SETTINGS}sandbox: { ${sandbox} }\n`);
   const variablesOf = (home: string): Record<string, string> => ({
     ...stage.writes.variables,
     PATH: [dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin", stage.mark].join(delimiter),
@@ -76,23 +93,20 @@ export async function tandemSystem(
     return {
       name,
       role,
-      command: [process.execPath, TANDEM, "up", "--json", "--no-open", "--port", String(port), ...args],
+      command: [process.execPath, tandem, "up", "--json", "--no-open", "--port", String(port), ...args],
       env: variablesOf(home),
       cwd: project,
       port,
       check: () => checkHealth(`http://127.0.0.1:${port}${path}`, role === "server" ? apiKey : () => ""),
     };
   };
-  const worker = ["--as", "worker", "--max-sessions", "3"];
-  const processes =
-    backend === "fleet"
-      ? [
-          await member("server-1", "server", ["--as", "server"]),
-          await member("server-2", "server", ["--as", "server"]),
-          await member("worker-1", "worker", worker),
-          await member("worker-2", "worker", worker),
-        ]
-      : [await member("server-1", "server", [])];
+  const processes = [await member("server-1", "server", backend === "fleet" ? ["--as", "server"] : [])];
+  if (backend === "fleet") {
+    processes.push(await member("server-2", "server", ["--as", "server"]));
+    for (let number = 1; number <= workers; number += 1) {
+      processes.push(await member(`worker-${number}`, "worker", ["--as", "worker", "--max-sessions", "3"]));
+    }
+  }
   return {
     processes,
     apiKey,
@@ -102,7 +116,10 @@ export async function tandemSystem(
     disk: stage.disk,
     clock: stage.clock,
     writes: stage.writes,
-    ...(postgres && { extraFaults: [killDatabase(postgres), pauseDatabase(postgres)] }),
+    extraFaults: [...(postgres ? [killDatabase(postgres), pauseDatabase(postgres)] : []), ...extraFaults],
+    longestOrphanMs: LONGEST_ORPHAN_MS,
+    inspect: (sessions, acknowledgements) =>
+      inspectStore(database ?? join(first, ".tandem", "tandem.db"), sessions, acknowledgements),
     startMs: START_MS,
   };
 }
@@ -110,6 +127,7 @@ export async function tandemSystem(
 const pauseDatabase = (postgres: TestPostgres): ExtraFault => ({
   kind: "pause-database",
   description: "SIGSTOP of the database for up to three seconds, then SIGCONT",
+  sparesProcesses: true,
   inject: async (random) => {
     using _paused = postgres.pause();
     await sleep(random.pick(PAUSES_MS));
@@ -120,6 +138,7 @@ const pauseDatabase = (postgres: TestPostgres): ExtraFault => ({
 const killDatabase = (postgres: TestPostgres): ExtraFault => ({
   kind: "kill-database",
   description: "kill -9 of the database, then a restart",
+  sparesProcesses: true,
   inject: async (random) => {
     await postgres.kill();
     await sleep(random.between(0, AWAY_MS));

@@ -17,6 +17,7 @@ const FLAWS: [flaw: string, invariant: string, options: Partial<CrashTestOptions
   ["skip_in_stream", "stream-matches-log", { ...calm, faults: 12, work: ["talk"] }],
   ["silent_stream", "stream-matches-log", { ...calm, work: ["talk"] }],
   ["repeat_in_stream", "stream-matches-log", { ...calm, faults: 6, work: ["talk"] }],
+  ["resume_too_early", "stream-matches-log", { only: ["cut-stream"], faults: 12, work: ["tool"] }],
   ["no_answer", "completed-has-answer", { ...calm, work: ["talk"] }],
   ["repeat_answer", "bill-true", { ...calm, work: ["talk"] }],
   ["double_bill", "bill-true", { ...calm, work: ["talk"] }],

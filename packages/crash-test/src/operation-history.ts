@@ -20,7 +20,7 @@ export interface Order {
 }
 
 /** A 2xx answer to a request that stores an event. */
-interface Acknowledgement {
+export interface Acknowledgement {
   session: string;
   event: string;
   type: string;
@@ -54,11 +54,15 @@ export interface Read {
   events: readonly SeenEvent[];
 }
 
-/** The ids that one connection of a stream delivered, in order of arrival. */
+/** What a client that follows the stream of a session from its beginning, over all its connections, has got. */
 export interface StreamRead {
   session: string;
+  /** The events' ids, in order of arrival. */
   ids: string[];
-  /** It stayed open, and did not deliver this event in time. */
+  /** Those that the client found in the list after it had opened the stream. */
+  listed: string[];
+  connections: number;
+  /** An event that did not arrive in time. */
   missed?: { id: string; waitedMs: number };
 }
 

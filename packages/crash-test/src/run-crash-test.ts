@@ -14,6 +14,7 @@ import { EffectSink } from "./observer/effect-sink.ts";
 import { hasProcessTable } from "./observer/process-table.ts";
 import { ProcessWatch } from "./observer/process-watch.ts";
 import type { CrashTestReport, FoundViolation } from "./report/crash-test-report.ts";
+import { finalLog, sessionsOf } from "./observed-log.ts";
 import { clientOf, runRound, type RoundSettings } from "./run-round.ts";
 import { SeededRandom } from "./seeded-random.ts";
 import { ClockStep } from "./system/clock-step.ts";
@@ -32,7 +33,10 @@ export interface CrashTestOptions {
   /** Kinds of faults; all by default. */
   only?: readonly string[];
   work?: readonly OrderKind[];
+  /** At one time. */
   sessions?: number;
+  /** Faults of processes at one time: with more than one, several processes may be away together. */
+  faultsAtOnce?: number;
   /** A session that is not idle after this time is stuck. Default: measured. */
   patienceMs?: number;
   /** The longest duration of an extra fault. A session may wait for its end. */
@@ -74,9 +78,10 @@ export async function runCrashTest(options: CrashTestOptions): Promise<CrashTest
   const model = parts.use(await ScriptedModel.start((id) => sink.commandOf(id), options.modelPort));
   const modelUrl = model.url.replace("127.0.0.1", options.address ?? "127.0.0.1");
   const mark = join(folder, "programs");
-  const plan = await createSystem({ folder, state, disk, clock, writes, modelUrl, mark });
+  const plan = await createSystem({ folder, state, disk, clock, writes, effects: sink, modelUrl, mark });
   const system = new TestedSystem(plan, signal);
-  const watch = parts.use(new ProcessWatch(mark, () => system.processes.flatMap(({ pid }) => pid ?? [])));
+  const roots = () => system.processes.flatMap(({ pid }) => pid ?? []);
+  const watch = parts.use(new ProcessWatch(mark, roots, { pattern: plan.childPattern, ms: plan.longestOrphanMs }));
   parts.defer(() => watch.endAll());
   parts.use(system);
   await system.start();
@@ -84,7 +89,8 @@ export async function runCrashTest(options: CrashTestOptions): Promise<CrashTest
   const work = atLeastOne(options.work ?? ORDER_KINDS);
   const random = new SeededRandom(seed);
   const prepared = await prepare(clientOf(system, signal), plan);
-  const base = { system, sink, model, prepared, random, work, signal, sessions: options.sessions ?? SESSIONS };
+  const { sessions = SESSIONS, faultsAtOnce = 1 } = options;
+  const base = { system, sink, model, prepared, random, work, signal, sessions, faultsAtOnce };
   const calmPatienceMs = options.patienceMs ?? CALM_PATIENCE_MS;
   const calm = await runRound({ ...base, round: 0, faults: [], patienceMs: calmPatienceMs, onFault: () => undefined });
   signal.throwIfAborted();
@@ -145,7 +151,19 @@ export async function runCrashTest(options: CrashTestOptions): Promise<CrashTest
     const message = `Process ${pid} is left after the server has stopped: ${command.slice(0, 200)}`;
     violations.push({ invariant: "no-process-left", message, round: -1 });
   }
+  for (const { pid, command } of watch.orphans) {
+    const message = `Process ${pid} was still there ${plan.longestOrphanMs} ms after its server: ${command.slice(0, 200)}`;
+    violations.push({ invariant: "no-process-left", message, round: -1 });
+  }
   violations.push(...(await lateEffects(histories, sink, violations)));
+  const acknowledgements = histories.flatMap((history) => history.acknowledgements);
+  const created = histories.flatMap((history) => history.created).filter(({ type }) => type === "session");
+  const inspected =
+    (await plan.inspect?.(
+      created.map(({ id }) => id),
+      acknowledgements,
+    )) ?? [];
+  violations.push(...inspected.map((violation) => ({ ...violation, round: -1 })));
   const injected = histories.flatMap((history) => history.faults);
   return {
     name,
@@ -161,15 +179,16 @@ export async function runCrashTest(options: CrashTestOptions): Promise<CrashTest
     patienceMs,
     descriptions: Object.fromEntries((plan.extraFaults ?? []).map(({ kind, description }) => [kind, description])),
     conversations: sessionsOfConversations(histories, model.replies),
+    eventTypes: countTypes(histories),
     counts: {
-      sessions: histories.flatMap(({ created }) => created.filter(({ type }) => type === "session")).length,
+      sessions: created.length,
       messages: histories.flatMap(({ orders }) => orders).length,
       acknowledgements: histories.flatMap(({ acknowledgements }) => acknowledgements).length,
       calls: new Set((await sink.effects()).map(({ id }) => id)).size,
       answers: histories.flatMap(({ answers }) => answers).length,
       events: histories.flatMap(({ reads }) => reads.flatMap(({ events }) => events)).length,
       modelRequests: model.replies.length,
-      streams: histories.flatMap(({ streams }) => streams).length,
+      streams: histories.flatMap(({ streams }) => streams).reduce((sum, { connections }) => sum + connections, 0),
     },
   };
 }
@@ -189,6 +208,11 @@ function sessionsOfConversations(
     return conversation === undefined || session === undefined ? [] : [[conversation, session] as const];
   });
   return Object.fromEntries(found);
+}
+
+function countTypes(histories: readonly History[]): Record<string, number> {
+  const events = histories.flatMap((history) => sessionsOf(history).flatMap((session) => finalLog(history, session)));
+  return Object.fromEntries([...Map.groupBy(events, ({ type }) => type)].map(([type, of]) => [type, of.length]));
 }
 
 const withoutEarlierReads = (history: History): History => ({

@@ -23,6 +23,8 @@ export interface RoundSettings {
   work: readonly [OrderKind, ...OrderKind[]];
   /** Sessions at one time. */
   sessions: number;
+  /** Faults of processes at one time. */
+  faultsAtOnce: number;
   patienceMs: number;
   signal: AbortSignal;
   onFault: (kind: string) => void;
@@ -32,6 +34,8 @@ const REQUEST_MS = 20_000;
 /** Several orders make a log with a history; a new session tests creation. */
 const ORDERS_PER_SESSION = 3;
 const REST_MS = 250;
+/** For each session: their clients together read as often, however many they are. */
+const POLL_MS = 40;
 /** With more, nothing new is learnt. */
 const MOST_STUCK = 3;
 const READS_AT_ONCE = 4;
@@ -53,8 +57,9 @@ export async function runRound(settings: RoundSettings): Promise<History> {
   const client = clientOf(system, signal);
   const prepared = settings.round % 5 === 1 ? await prepare(client, system.plan) : settings.prepared;
   for (const id of new Set(Object.values(prepared.agents))) history.created.push({ type: "agent", id, isThere: true });
-  const driverSettings: Omit<DriverSettings, "environment"> = {
+  const driverSettings: Omit<DriverSettings, "environment" | "isHeld"> = {
     ...settings,
+    pollMs: POLL_MS * sessions,
     ...prepared,
     clients: [client, clientOf(system, signal)],
     history,
@@ -72,13 +77,17 @@ export async function runRound(settings: RoundSettings): Promise<History> {
     for (let index = place; !clients.isDone && !signal.aborted; index += isCalm ? sessions : 1) {
       const kind = opened[index % opened.length]!;
       number += 1;
+      const resumes = number % 2 === 0;
       const environment = prepared.environments[number % prepared.environments.length] ?? prepared.environments[0];
-      const driver = new SessionDriver({ ...driverSettings, environment }, `${settings.round}-${number}`);
+      const driver = new SessionDriver(
+        { ...driverSettings, environment, isHeld: () => place < system.heldClients },
+        `${settings.round}-${number}`,
+      );
       all.push(driver);
       active.set(place, driver);
       await driver.open(kind);
       if (driver.session === undefined) continue;
-      await using stream = new StreamFollower(client, driver.session, history);
+      await using stream = new StreamFollower(client, driver.session, history, { resumes });
       await stream.opened(OPEN_MS);
       const orders = isCalm ? 1 : ORDERS_PER_SESSION;
       for (let order = 0; order < orders && !clients.isDone && !driver.isStuck && !signal.aborted; order += 1) {
@@ -104,8 +113,10 @@ export async function runRound(settings: RoundSettings): Promise<History> {
       if (await injector.inject(kind, pickState(kind, work, own), own)) onFault(kind);
     }
   };
-  // Faults of the network, of clients and of processes happen at the same time, and those of one lane after each other.
-  const lanes = Map.groupBy(faults, (kind) => (isNetworkFault(kind) ? "network" : kind === "two-answers" ? kind : ""));
+  // Faults of the network, of clients and of processes happen at the same time, and those of one lane one after the other.
+  const lanes = Map.groupBy(faults, (kind, index) =>
+    isNetworkFault(kind) ? "network" : kind === "two-answers" ? kind : index % settings.faultsAtOnce,
+  );
   await Promise.all([...lanes.values()].map((kinds) => injectAll(kinds, random.fork())));
   if (!isCalm) clients.isDone = true;
   await driving;

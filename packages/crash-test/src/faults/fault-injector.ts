@@ -99,7 +99,7 @@ export class FaultInjector {
 
   #injectExtra(fault: ExtraFault, random: SeededRandom): Promise<boolean> {
     const inject = (): Promise<boolean> => fault.inject(random, this.#settings.system);
-    return fault.sparesTurns ? inject() : this.#excused(inject);
+    return fault.sparesTurns ? inject() : this.#excused(inject, fault.sparesProcesses);
   }
 
   #hit(kind: FaultKind, state: SessionState, random: SeededRandom): Promise<boolean> {
@@ -149,7 +149,8 @@ export class FaultInjector {
   ): Promise<boolean> {
     const { system } = this.#settings;
     const process = role === "server" ? this.#pick(system.servers, random) : await this.#pickWorker(random);
-    if (!process) return false;
+    // Another fault may have ended it a moment ago.
+    if (process?.pid === undefined) return false;
     await end(process);
     if (state !== "resuming") return system.restart(process).then(() => true);
     // While the server continues its sessions, or while it still starts.
@@ -221,9 +222,9 @@ export class FaultInjector {
   }
 
   /** Processes may end by themselves meanwhile. They are started again. */
-  async #excused(fault: () => Promise<boolean>): Promise<boolean> {
+  async #excused(fault: () => Promise<boolean>, onlyStarts = false): Promise<boolean> {
     const { system, signal } = this.#settings;
-    using _excuse = system.excuse();
+    using _excuse = system.excuse({ onlyStarts });
     const hit = await fault();
     for (const process of system.processes) {
       // A start that met the fault fails only afterwards.

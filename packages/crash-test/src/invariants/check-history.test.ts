@@ -1,6 +1,15 @@
 import { expect, test } from "vitest";
 import type { FaultRecord, History, SeenEvent } from "../operation-history.ts";
-import { allowedTurn, CALL, event, historyOf, honestHistory, SESSION, withEvent } from "../testing/forged-history.ts";
+import {
+  allowedTurn,
+  CALL,
+  event,
+  historyOf,
+  honestHistory,
+  SESSION,
+  streamOf,
+  withEvent,
+} from "../testing/forged-history.ts";
 import { checkHistory, INVARIANTS } from "./check-history.ts";
 
 const kill: FaultRecord = { kind: "kill", state: "tool", from: 3_500, to: 4_500, hitsProcess: true };
@@ -135,30 +144,27 @@ const FORGED: [invariant: string, what: string, History][] = [
     ),
   ],
   ["log-append-only", "an event is in the log twice", withReads([...allowedTurn(), allowedTurn()[0]!])],
-  [
-    "stream-matches-log",
-    "a stream delivered another order",
-    { ...honest, streams: [{ session: SESSION, ids: ["r1", "m"] }] },
-  ],
-  [
-    "stream-matches-log",
-    "a stream delivered an event twice",
-    { ...honest, streams: [{ session: SESSION, ids: ["m", "m"] }] },
-  ],
+  ["stream-matches-log", "a stream delivered another order", { ...honest, streams: [streamOf(["r1", "m"])] }],
+  ["stream-matches-log", "a stream delivered an event twice", { ...honest, streams: [streamOf(["m", "m"])] }],
   [
     "stream-matches-log",
     "a stream skipped an event",
-    { ...honest, streams: [{ session: SESSION, ids: ["result", "end"] }] },
+    { ...honest, streams: [streamOf(["m", "r1", "use", "wait", "yes", "r2", "end"])] },
   ],
+  ["stream-matches-log", "a stream skipped the beginning", { ...honest, streams: [streamOf(["result", "a", "end"])] }],
   [
     "stream-matches-log",
-    "a stream delivered an unknown event",
-    { ...honest, streams: [{ session: SESSION, ids: ["ghost"] }] },
+    "a stream skipped an answer, and delivered others",
+    {
+      ...honest,
+      streams: [...honest.streams, streamOf(["m", "r1", "use", "wait", "r2", "result", "a", "end"])],
+    },
   ],
+  ["stream-matches-log", "a stream delivered an unknown event", { ...honest, streams: [streamOf(["ghost"])] }],
   [
     "stream-matches-log",
     "an open stream stayed silent",
-    { ...honest, streams: [{ session: SESSION, ids: [], missed: { id: "end", waitedMs: 60_000 } }] },
+    { ...honest, streams: [{ ...streamOf([]), missed: { id: "end", waitedMs: 60_000 } }] },
   ],
   ["completed-has-answer", "a completed turn has no answer", historyOf(withEvent("a"))],
   [

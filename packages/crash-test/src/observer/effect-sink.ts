@@ -14,13 +14,13 @@ const RUN_SECONDS = 0.4;
  */
 export class EffectSink implements AsyncDisposable {
   readonly #server: Server;
-  readonly #folder: string;
+  readonly folder: string;
   readonly #address: string;
   readonly #received: Effect[] = [];
   onEffect: (id: string) => void = () => undefined;
 
   private constructor(folder: string, address: string) {
-    this.#folder = folder;
+    this.folder = folder;
     this.#address = address;
     this.#server = createServer((request, response) => {
       const id = /^\/effects\/([\w.-]+)$/.exec(request.url ?? "")?.[1];
@@ -42,18 +42,21 @@ export class EffectSink implements AsyncDisposable {
     return sink;
   }
 
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
   /** A shell command with a visible effect. It reports success only after the effect. */
   commandOf(id: string): string {
-    const { port } = this.#server.address() as AddressInfo;
-    const url = `http://${this.#address}:${port}/effects/${id}`;
+    const url = `http://${this.#address}:${this.port}/effects/${id}`;
     const call = `curl -s -o /dev/null -m 20 --noproxy '*' -X POST ${url}`;
-    return `echo ${id} >> ${join(this.#folder, id)} && { ${call}; sleep ${RUN_SECONDS}; echo effect ${id}; }`;
+    return `echo ${id} >> ${join(this.folder, id)} && { ${call}; sleep ${RUN_SECONDS}; echo effect ${id}; }`;
   }
 
   /** For custom tools, whose effect is in the client. */
   async record(id: string): Promise<void> {
     this.#received.push({ id, at: Date.now(), through: "http" });
-    await appendFile(join(this.#folder, id), `${id}\n`);
+    await appendFile(join(this.folder, id), `${id}\n`);
   }
 
   async hasEffect(id: string): Promise<boolean> {
@@ -62,10 +65,10 @@ export class EffectSink implements AsyncDisposable {
 
   /** All effects so far. A line of a file has no time; only its number counts. */
   async effects(): Promise<Effect[]> {
-    const files = await readdir(this.#folder);
+    const files = await readdir(this.folder);
     const lines = await Promise.all(
       files.map(async (id) => {
-        const text = await readFile(join(this.#folder, id), "utf8");
+        const text = await readFile(join(this.folder, id), "utf8");
         const at = this.#received.find((effect) => effect.id === id)?.at ?? Date.now();
         return text.split("\n").flatMap((line): Effect[] => (line ? [{ id: line, at, through: "file" }] : []));
       }),

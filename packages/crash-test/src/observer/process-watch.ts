@@ -5,6 +5,13 @@ import { allProcesses, descendantsOf, isMarked, type FoundProcess } from "./proc
 const LOOK_MS = 250;
 const POLL_MS = 50;
 
+interface OrphanLimit {
+  /** The command lines of the agents' processes. */
+  pattern: RegExp;
+  /** How long one may outlive its server. None: until all has ended. */
+  ms: number | undefined;
+}
+
 /**
  * Remembers every process that descends from the tested ones, so that it finds those that outlive their parents, whatever
  * their environment is.
@@ -13,21 +20,36 @@ export class ProcessWatch implements Disposable {
   readonly #mark: string;
   readonly #roots: () => readonly number[];
   readonly #known = new Map<string, FoundProcess>();
+  readonly #limit: OrphanLimit;
+  /** When an agent's process was first seen without its server. */
+  readonly #orphanedAt = new Map<string, number>();
+  readonly #orphans = new Map<string, FoundProcess>();
   readonly #timer: NodeJS.Timeout;
 
   /** `mark` is a text in the environment of the tested processes. */
-  constructor(mark: string, roots: () => readonly number[]) {
+  constructor(mark: string, roots: () => readonly number[], limit: OrphanLimit) {
     this.#mark = mark;
     this.#roots = roots;
+    this.#limit = limit;
     this.#timer = setInterval(() => this.look(), LOOK_MS);
     this.#timer.unref();
   }
 
   look(): void {
     const table = allProcesses();
+    const owned = new Set<string>();
     for (const root of this.#roots()) {
-      for (const process of descendantsOf(root, table)) this.#known.set(keyOf(process), process);
+      for (const process of descendantsOf(root, table)) {
+        this.#known.set(keyOf(process), process);
+        owned.add(keyOf(process));
+      }
     }
+    for (const process of table) this.#noteOrphan(process, owned.has(keyOf(process)));
+  }
+
+  /** Agents' processes that outlived their server for too long. */
+  get orphans(): LeftProcess[] {
+    return [...this.#orphans.values()].map(({ pid, command }) => ({ pid, command }));
   }
 
   /** Processes that are still there. They get a moment to exit. */
@@ -53,6 +75,15 @@ export class ProcessWatch implements Disposable {
 
   [Symbol.dispose](): void {
     clearInterval(this.#timer);
+  }
+
+  #noteOrphan(process: FoundProcess, isOwned: boolean): void {
+    const key = keyOf(process);
+    const { pattern, ms = Infinity } = this.#limit;
+    if (isOwned || !this.#known.has(key) || !pattern.test(process.command)) return;
+    const since = this.#orphanedAt.get(key) ?? Date.now();
+    this.#orphanedAt.set(key, since);
+    if (Date.now() - since > ms) this.#orphans.set(key, process);
   }
 
   #alive(): FoundProcess[] {

@@ -22,6 +22,8 @@ export interface CrashTestReport {
   descriptions?: Record<string, string>;
   /** The session of each conversation of Claude Code that has asked the model. */
   conversations: Record<string, string>;
+  /** How many events of each type the logs have. */
+  eventTypes?: Record<string, number>;
   counts: {
     sessions: number;
     messages: number;

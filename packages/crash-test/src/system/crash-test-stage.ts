@@ -11,6 +11,8 @@ export interface CrashTestStage {
   clock: ClockStep;
   /** Its variables are for the tested processes, and include those of `clock`. */
   writes: WriteKill;
+  /** Where the effects of tools are counted: a sandbox must let commands write to the folder and reach the port. */
+  effects: { folder: string; port: number };
   /** The scripted model: `ANTHROPIC_BASE_URL` of the server. */
   modelUrl: string;
   /** Marks the processes of the run: put it at the end of their PATH. */

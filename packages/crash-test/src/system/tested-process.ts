@@ -16,6 +16,11 @@ export interface ProcessPlan {
   check: () => Promise<void>;
 }
 
+export interface UnwantedExit {
+  detail: string;
+  wasReady: boolean;
+}
+
 const CHECK_MS = 50;
 const STOP_MS = 20_000;
 /** Until the process has noticed that it is to live on. */
@@ -30,10 +35,13 @@ export class TestedProcess {
   #words = "";
   #isWanted = false;
   isReady = false;
-  onUnwantedExit: (detail: string) => void = () => undefined;
+  onUnwantedExit: (exit: UnwantedExit) => void = () => undefined;
+  /** The program of the next start. */
+  command: ProcessPlan["command"];
 
   constructor(plan: ProcessPlan, startMs: number) {
     this.plan = plan;
+    this.command = plan.command;
     this.#startMs = startMs;
   }
 
@@ -59,8 +67,10 @@ export class TestedProcess {
     return `http://127.0.0.1:${this.plan.port}`;
   }
 
+  /** Starts it, unless it runs: another fault may have been faster. */
   launch(): void {
-    const [program, ...args] = this.plan.command;
+    if (this.pid !== undefined) return;
+    const [program, ...args] = this.command;
     const child = spawn(program, args, {
       cwd: this.plan.cwd,
       env: this.plan.env,
@@ -78,8 +88,9 @@ export class TestedProcess {
     child.on("error", (error) => hear(Buffer.from(error.message)));
     child.once("exit", (code, signal) => {
       if (this.#child !== child) return;
+      const wasReady = this.isReady;
       this.isReady = false;
-      if (this.#isWanted) this.onUnwantedExit(`${code ?? signal}: ${this.#lastLine}`);
+      if (this.#isWanted) this.onUnwantedExit({ detail: `${code ?? signal}: ${this.#lastLine}`, wasReady });
     });
   }
 
@@ -134,17 +145,17 @@ export class TestedProcess {
     return isOut;
   }
 
-  /** Asks it to stop, and kills it after a deadline. Returns whether it stopped by itself. */
-  async stop(): Promise<boolean> {
+  /** Asks it to stop, and kills it after a deadline. Returns its exit code; null if a signal has ended it. */
+  async stop(): Promise<number | null> {
     this.#isWanted = false;
     this.isReady = false;
     const child = this.#child;
-    if (this.pid === undefined || !child) return true;
+    if (this.pid === undefined || !child) return child?.exitCode ?? null;
     const exited = once(child, "exit");
     send(this.#listener() ?? child.pid!, "SIGTERM");
     const isOut = await Promise.race([exited.then(() => true), sleep(STOP_MS, false, { ref: false })]);
     if (!isOut) await this.#end("SIGKILL");
-    return isOut;
+    return child.exitCode;
   }
 
   pause(): boolean {

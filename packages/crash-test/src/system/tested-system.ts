@@ -1,11 +1,12 @@
 import { FrontDoor } from "@tandem/emulator/network";
 import { TandemError } from "@tandem/protocol";
 import { MetFaults } from "../faults/met-faults.ts";
-import type { Outage } from "../operation-history.ts";
+import type { Violation } from "../invariants/invariant.ts";
+import type { Acknowledgement, Outage } from "../operation-history.ts";
 import type { SeededRandom } from "../seeded-random.ts";
 import type { ClockStep } from "./clock-step.ts";
 import type { SmallDisk } from "./small-disk.ts";
-import { TestedProcess, type ProcessPlan } from "./tested-process.ts";
+import { TestedProcess, type ProcessPlan, type UnwantedExit } from "./tested-process.ts";
 import type { WriteKill } from "./write-kill.ts";
 
 /** A fault that only some systems have, such as the death of their database. */
@@ -14,6 +15,8 @@ export interface ExtraFault {
   description: string;
   /** No turn may fail and no process may end because of it. */
   sparesTurns?: boolean;
+  /** Processes that are ready survive it. A start may fail. */
+  sparesProcesses?: boolean;
   /** Resolves to false if it had no effect: then it does not count. */
   inject: (random: SeededRandom, system: TestedSystem) => Promise<boolean>;
 }
@@ -36,6 +39,10 @@ export interface SystemPlan {
   extraFaults?: readonly ExtraFault[];
   /** The names of workers that run a turn now. Faults prefer them. */
   busyWorkers?: () => Promise<readonly string[]>;
+  /** How long a process of `childPattern` may outlive its server. Without it: until the end of the run. */
+  longestOrphanMs?: number;
+  /** Finds violations that only this system shows, such as those of its database. Called after it has stopped. */
+  inspect?: (sessions: readonly string[], acknowledgements: readonly Acknowledgement[]) => Promise<Violation[]>;
   startMs: number;
 }
 
@@ -51,16 +58,17 @@ export class TestedSystem implements AsyncDisposable {
   readonly #signal: AbortSignal;
   /** Outages since the last call of `takeOutages`. */
   #outages: Outage[] = [];
-  /** While greater than zero, a process may end by itself: its disk is full or its database is away. */
-  #excuses = 0;
-  #excusedUntil = 0;
+  /** Processes may end by themselves: their disk is full or their database is away. */
+  readonly #excuses = new Set<{ onlyStarts: boolean; until: number }>();
   #turn = 0;
+  /** So many clients leave calls without an answer. */
+  heldClients = 0;
 
   constructor(plan: SystemPlan, signal: AbortSignal) {
     this.plan = plan;
     this.#signal = signal;
     this.processes = plan.processes.map((one) => new TestedProcess(one, plan.startMs));
-    for (const process of this.processes) process.onUnwantedExit = (detail) => void this.#replace(process, detail);
+    for (const process of this.processes) process.onUnwantedExit = (exit) => void this.#replace(process, exit);
   }
 
   get servers(): TestedProcess[] {
@@ -101,15 +109,14 @@ export class TestedSystem implements AsyncDisposable {
     return false;
   }
 
-  /** Processes may end by themselves until this is disposed, and for a moment longer: a failed start takes its time to end. */
-  excuse(): Disposable {
-    this.#excuses += 1;
-    return {
-      [Symbol.dispose]: () => {
-        this.#excuses -= 1;
-        this.#excusedUntil = Date.now() + EXCUSED_MS;
-      },
-    };
+  /**
+   * Processes may end by themselves until this is disposed, and for a moment longer: a failed start takes its time to end.
+   * `onlyStarts`: those that were ready may not.
+   */
+  excuse({ onlyStarts = false } = {}): Disposable {
+    const excuse = { onlyStarts, until: Infinity };
+    this.#excuses.add(excuse);
+    return { [Symbol.dispose]: () => void (excuse.until = Date.now() + EXCUSED_MS) };
   }
 
   takeOutages(): Outage[] {
@@ -144,9 +151,12 @@ export class TestedSystem implements AsyncDisposable {
   }
 
   /** A supervisor would start it again, too. */
-  async #replace(process: TestedProcess, detail: string): Promise<void> {
+  async #replace(process: TestedProcess, { detail, wasReady }: UnwantedExit): Promise<void> {
     if (this.#signal.aborted) return;
-    if (this.#excuses === 0 && Date.now() > this.#excusedUntil) this.#report(process, "ended_by_itself", detail);
+    const isExcused = [...this.#excuses].some(
+      ({ onlyStarts, until }) => until > Date.now() && !(onlyStarts && wasReady),
+    );
+    if (!isExcused) this.#report(process, "ended_by_itself", detail);
     const deadline = Date.now() + this.plan.startMs;
     // Its disk or database may come back only after several tries.
     await new Promise((resolve) => setTimeout(resolve, 200));

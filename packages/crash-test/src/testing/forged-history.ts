@@ -1,4 +1,4 @@
-import { emptyHistory, type History, type SeenEvent } from "../operation-history.ts";
+import { emptyHistory, type History, type SeenEvent, type StreamRead } from "../operation-history.ts";
 
 export const SESSION = "sesn_1";
 export const CALL = "ord-1-1-1.1";
@@ -26,6 +26,8 @@ export const allowedTurn = (): SeenEvent[] => [
 
 export const event = made;
 
+export const streamOf = (ids: string[]): StreamRead => ({ session: SESSION, ids, listed: [], connections: 1 });
+
 /** A history without any violation. Tests change one thing in it. */
 export function honestHistory(events = allowedTurn()): History {
   return {
@@ -52,7 +54,7 @@ export function honestHistory(events = allowedTurn()): History {
       { session: SESSION, at: 2_000, events: events.slice(0, 4) },
       { session: SESSION, at: 9_000, events },
     ],
-    streams: [{ session: SESSION, ids: events.map(({ id }) => id) }],
+    streams: [streamOf(events.map(({ id }) => id))],
     effects: [
       { id: CALL, at: 4_000, through: "http" },
       { id: CALL, at: 4_000, through: "file" },

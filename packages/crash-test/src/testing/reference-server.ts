@@ -60,7 +60,7 @@ function add(session: Session, event: Json): Json {
   if (now("move_events") && session.events.length > 2) session.events.splice(session.events.length - 2, 0, full);
   else session.events.push(full);
   if (now("change_event")) session.events[0] = { ...session.events[0], processed_at: "2020-01-01T00:00:00Z" };
-  const frame = `event: message\ndata: ${JSON.stringify(full)}\n\n`;
+  const frame = frameOf(full, session.events.length);
   const isSkipped =
     (now("skip_in_stream") && full["type"] === "agent.message") ||
     (flaw === "silent_stream" && session.events.length > 2);
@@ -68,6 +68,9 @@ function add(session: Session, event: Json): Json {
     for (const watcher of session.watchers) watcher.write(now("repeat_in_stream") ? frame + frame : frame);
   return full;
 }
+
+const frameOf = (event: Json, number: number): string =>
+  `id: ${number}\nevent: message\ndata: ${JSON.stringify(event)}\n\n`;
 
 function createSession(sessionId: string, agent: Json): Session {
   const session: Session = {
@@ -311,6 +314,10 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
   if (!session) return answer(404, { type: "error", error: { type: "not_found_error", message: "No such session." } });
   if (stream) {
     response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
+    const last = request.headers["last-event-id"];
+    const after = last === undefined ? session.events.length : Number(last) - (flaw === "resume_too_early" ? 1 : 0);
+    for (const [index, event] of session.events.slice(after).entries())
+      response.write(frameOf(event, after + index + 1));
     session.watchers.add(response);
     return void response.once("close", () => session.watchers.delete(response));
   }

@@ -87,25 +87,34 @@ export class ApiClient {
     return { ...outcome, stored: read.success ? read.data.data : [] };
   }
 
-  /** The ids of one connection of a stream, until it breaks or the signal fires. `onOpen`: from now on, it hears all. */
-  async *stream(session: string, signal: AbortSignal, onOpen: () => void): AsyncGenerator<string> {
+  /** One connection of a stream, once it is open: its events and their `id` lines. `after`: the line of the last one known. */
+  async stream(session: string, signal: AbortSignal, after?: string): Promise<AsyncIterable<StreamedEvent>> {
     const response = await fetch(`${this.#settings.url()}/v1/sessions/${session}/events/stream`, {
-      headers: { ...this.#headers(), accept: "text/event-stream" },
+      headers: {
+        ...this.#headers(),
+        accept: "text/event-stream",
+        ...(after !== undefined && { "last-event-id": after }),
+      },
       signal: AbortSignal.any([signal, this.#settings.signal]),
     });
-    if (!response.ok || !response.body) {
-      await response.body?.cancel();
-      return;
-    }
-    onOpen();
-    for await (const { data } of readFrames(response.body)) {
-      const { success, data: event } = resource.safeParse(parsed(data));
-      if (success) yield event.id;
-    }
+    if (!response.ok || !response.body) throw new Error(`The stream was refused with ${response.status}.`);
+    return streamedEvents(response.body);
   }
 
   #headers(): Record<string, string> {
     return { ...HEADERS, "x-api-key": this.#settings.apiKey() };
+  }
+}
+
+interface StreamedEvent {
+  id: string;
+  line: string | undefined;
+}
+
+async function* streamedEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamedEvent> {
+  for await (const { id: line, data } of readFrames(body)) {
+    const { success, data: event } = resource.safeParse(parsed(data));
+    if (success) yield { id: event.id, line };
   }
 }
 

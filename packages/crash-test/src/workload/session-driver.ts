@@ -17,13 +17,16 @@ export interface DriverSettings {
   environment: string;
   /** A session that is not idle after this time is stuck. */
   patienceMs: number;
+  /** Between two reads of the log. */
+  pollMs: number;
   /** Fires when the run is cancelled. */
   signal: AbortSignal;
+  /** Whether the client leaves calls without an answer for now. */
+  isHeld: () => boolean;
   /** Whether the next approval gets two different answers at once. */
   takeDoubleAnswer: () => boolean;
 }
 
-const POLL_MS = 120;
 const AGAIN_MS = 150;
 /** The longest time that a client waits before it answers, so that faults hit waiting calls. */
 const THINK_MS = 500;
@@ -38,8 +41,8 @@ export class SessionDriver {
   #isStuck = false;
   state: SessionState = "idle";
   current: Order | undefined;
-  /** The last event of the last turn, and when that turn was ordered. */
-  lastEnd: { id: string; after: number } | undefined;
+  /** The last event of the last turn. */
+  lastEnd: string | undefined;
 
   constructor(settings: DriverSettings, name: string) {
     this.#settings = settings;
@@ -107,7 +110,7 @@ export class SessionDriver {
   }
 
   async #finish(order: Order): Promise<void> {
-    const { patienceMs, signal, clients, random, history } = this.#settings;
+    const { patienceMs, pollMs, signal, clients, random, history } = this.#settings;
     const startedAt = Date.now();
     let deadline = startedAt + patienceMs;
     let interruptAt = order.kind === "interrupt" ? Date.now() + random.between(100, 1_500) : undefined;
@@ -136,7 +139,7 @@ export class SessionDriver {
         interruptAt = undefined;
         this.#acknowledge(order.session, await clients[0].send(order.session, { type: "user.interrupt" }));
       }
-      await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
+      await sleep(pollMs, undefined, { signal }).catch(() => undefined);
     }
   }
 
@@ -147,13 +150,13 @@ export class SessionDriver {
     const status = events.slice(at).findLast(({ type }) => type.startsWith("session.status_"));
     if (!status || !isTurnEnd(status)) return false;
     const { history } = this.#settings;
-    this.lastEnd = { id: status.id, after: order.sentAt };
+    this.lastEnd = status.id;
     history.settled.push({ session: order.session, isSettled: true, waitedMs: Date.now() - order.sentAt, detail: "" });
     return true;
   }
 
   async #answerOpenCalls(events: readonly SeenEvent[], order: Order): Promise<void> {
-    const { history, random, sink, clients, takeDoubleAnswer } = this.#settings;
+    const { history, random, sink, clients, takeDoubleAnswer, isHeld } = this.#settings;
     const log = finalLog(history, order.session);
     const status = log.findLast(({ type }) => type.startsWith("session.status_"));
     if (!status || !isRequiresAction(status)) return;
@@ -166,7 +169,7 @@ export class SessionDriver {
       };
       this.#plans.set(call, plan);
       this.state = use.type === "agent.custom_tool_use" ? "custom" : "approval";
-      if (Date.now() < plan.thinkUntil) continue;
+      if (Date.now() < plan.thinkUntil || isHeld()) continue;
       const answers = await answerCall(use, { session: order.session, clients, plan, sink, takeDoubleAnswer });
       history.answers.push(...answers.map(({ record }) => record));
       for (const { outcome } of answers) this.#acknowledge(order.session, outcome);
