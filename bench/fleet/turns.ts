@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { slowly, text } from "@tandem/rehearsal";
 import { descendantsOf } from "../../apps/cli/src/testing/process-stats.ts";
-import type { SupervisedProcess } from "../../scripts/chaos/supervised-process.ts";
-import { createChaosFleet } from "../../scripts/chaos/chaos-fleet.ts";
+import { fleetMachine } from "../../apps/cli/src/fleet/testing/fleet-machine.ts";
+import type { UpProcess } from "../../apps/cli/src/testing/session-machine.ts";
 import { cpuSeconds } from "../runtime/process-tree.ts";
 import { count, ms, type Figure, type Section } from "../server/report.ts";
 import { FleetClients } from "./fleet-clients.ts";
@@ -27,40 +27,35 @@ const title = (workers: number): string =>
 async function measure(workers: number): Promise<Figure[]> {
   console.error(`turns: ${title(workers)} …`);
   const max = ["--max-sessions", String(SESSIONS_PER_WORKER)];
-  await using stage = await createChaosFleet(
-    [
-      ...["server-1", "server-2"].map((name) => ({ name, isServer: true, args: ["--as", "server"] })),
-      ...Array.from({ length: workers }, (_, index) => ({
-        name: `worker-${index + 1}`,
-        isServer: false,
-        args: ["--as", "worker", ...max],
-      })),
-    ],
-    { settings: "", script: () => () => slowly(text("One word follows another."), { firstByteMs: MODEL_MS }) },
-  );
-  await countStatements(stage.postgres, stage.database);
-  const [first, ...others] = stage.members;
-  const sending = await first!.supervise();
-  const [streaming] = await Promise.all(others.map((member) => member.supervise()));
+  await using fleet = await fleetMachine();
+  await fleet.reset(() => slowly(text("One word follows another."), { firstByteMs: MODEL_MS }));
+  const { database } = fleet;
+  await countStatements(fleet.postgres, database);
+  const sending = await fleet.upProcess("--as", "server");
+  const [streaming, ...workerProcesses] = await Promise.all([
+    fleet.upProcess("--as", "server"),
+    ...Array.from({ length: workers }, () => fleet.upProcess("--as", "worker", ...max)),
+  ]);
+  const cpu = () => cpuOf([sending, streaming], workerProcesses);
   await sleep(2_000);
-  const idleFrom = await costsSoFar(stage.database);
+  const idleFrom = await costsSoFar(database);
   await sleep(IDLE_SECONDS * 1_000);
-  const idle = costsBetween(idleFrom, await costsSoFar(stage.database));
+  const idle = costsBetween(idleFrom, await costsSoFar(database));
 
-  const clients = new FleetClients(sending, { url: streaming!.url, token: sending.token });
+  const clients = new FleetClients(sending, { url: streaming.url, token: sending.token });
   await clients.begin(workers * SESSIONS_PER_WORKER);
   clients.reset();
-  const before = { costs: await costsSoFar(stage.database), cpu: cpuOf(stage.members), at: performance.now() };
+  const before = { costs: await costsSoFar(database), cpu: cpu(), at: performance.now() };
   await sleep(SECONDS * 1_000);
   const { turns: done, lags, times } = clients;
   const seconds = (performance.now() - before.at) / 1_000;
-  const costs = costsBetween(before.costs, await costsSoFar(stage.database));
-  const cpu = cpuOf(stage.members);
+  const costs = costsBetween(before.costs, await costsSoFar(database));
+  const after = cpu();
   const failed = clients.failed;
   await clients.stop();
   if (failed) throw new Error("A session failed.", { cause: failed });
-  if (process.env["TANDEM_BENCH_STATEMENTS"]) console.error((await mostAsked(stage.database)).join("\n"));
-  const busy = (of: keyof typeof cpu): string => ((cpu[of] - before.cpu[of]) / seconds).toFixed(2);
+  if (process.env["TANDEM_BENCH_STATEMENTS"]) console.error((await mostAsked(database)).join("\n"));
+  const busy = (of: keyof typeof after): string => ((after[of] - before.cpu[of]) / seconds).toFixed(2);
   const perTurn = (key: keyof Costs): number => (costs[key] - (idle[key] / IDLE_SECONDS) * seconds) / done;
   return [
     { what: "turns/s", value: (done / seconds).toFixed(1) },
@@ -75,7 +70,7 @@ async function measure(workers: number): Promise<Figure[]> {
     },
     {
       what: "CPU of a turn, worker and Claude Code, s",
-      value: ((cpu.workers + cpu.claude - before.cpu.workers - before.cpu.claude) / done).toFixed(2),
+      value: ((after.workers + after.claude - before.cpu.workers - before.cpu.claude) / done).toFixed(2),
     },
     { what: "Postgres per turn: transactions", value: perTurn("transactions").toFixed(1) },
     { what: "… statements that write", value: perTurn("writes").toFixed(1) },
@@ -93,9 +88,9 @@ async function measure(workers: number): Promise<Figure[]> {
   ];
 }
 
-function cpuOf(members: readonly SupervisedProcess[]): { servers: number; workers: number; claude: number } {
+function cpuOf(servers: readonly UpProcess[], workers: readonly UpProcess[]) {
   const sum = (pids: readonly number[]): number => pids.reduce((total, pid) => total + cpuSeconds(pid), 0);
-  const of = (isServer: boolean): number[] =>
-    members.flatMap((member) => (member.isServer === isServer && member.pid ? [member.pid] : []));
-  return { servers: sum(of(true)), workers: sum(of(false)), claude: sum(of(false).flatMap(descendantsOf)) };
+  const pidsOf = (of: readonly UpProcess[]): number[] => of.flatMap(({ child }) => child.pid ?? []);
+  const own = pidsOf(workers);
+  return { servers: sum(pidsOf(servers)), workers: sum(own), claude: sum(own.flatMap(descendantsOf)) };
 }

@@ -47,6 +47,10 @@ export async function fleetMachine(settings = "", { hasJobModel = false } = {}) 
   const owned = parts.move();
   return {
     rehearsal,
+    postgres,
+    get database() {
+      return database;
+    },
     folder: machine.folder.path,
     place,
     run: (args: readonly string[], options?: RunOptions) => machine.run(args, options),
