@@ -1,44 +1,44 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { text, toolUse } from "@tandem/rehearsal";
+import { whyNoSandbox } from "@tandem/sessions";
 import { whyNoPostgres } from "@tandem/storage/testing";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, inject, test } from "vitest";
 import { TANDEM } from "../../apps/cli/src/testing/run-tandem.ts";
 import { fleetMachine } from "../../apps/cli/src/fleet/testing/fleet-machine.ts";
-import { chaosPlan } from "../chaos/chaos-plan.ts";
-import { runChaos } from "../chaos/chaos-run.ts";
+import { testTandem } from "../crash-test/test-tandem.ts";
 import { olderBuild } from "./older-build.ts";
+import { rollFault } from "./roll-fault.ts";
 
 /** Version 0.1.0, which wrote the fixtures. */
 const FIRST_EDITION = "ee2133c";
 /** The first commit whose queue and tables are those of this version. */
 const OLD = "10732e06";
+const LONGEST_ROLL_MS = 600_000;
 const why = process.platform === "linux" ? whyNoPostgres() : "processes are counted in /proc";
 
 test.runIf(inject("soak") && why === undefined)(
   `a fleet rolls from the build of ${OLD} to this one and back under clients: nothing is lost, doubled, stuck or left behind`,
-  async ({ skip }) => {
+  { timeout: 2 * LONGEST_ROLL_MS },
+  async ({ skip, signal }) => {
     const old = olderBuild(OLD);
     if ("missing" in old) return skip(old.missing);
-    const plan = chaosPlan({ workers: 2, sessions: 12, atOnce: 8, kills: 0, deadlineMs: 600_000 });
-    // The order of docs/guides/fleet.md: servers first, and on the way back workers first.
-    const forth = ["server-1", "server-2", "worker-1", "worker-2"];
-    const { problems, logs, ...figures } = await runChaos(
-      {
-        ...plan,
-        members: plan.members.map((member) => ({ ...member, args: member.args.slice(0, 2), tandem: old.command })),
-        replacements: [
-          ...forth.map((member) => ({ member, tandem: undefined })),
-          ...forth.toReversed().map((member) => ({ member, tandem: old.command })),
-        ],
-      },
-      console.log,
-    );
-    console.log(JSON.stringify(figures));
-    expect(problems, `${JSON.stringify(figures)}\n${problems.length > 0 ? logs.join("\n") : ""}`).toEqual([]);
-    expect(figures.answered + figures.endedHonestly).toBe(figures.sessions);
-    expect(figures.handedOver).toBeGreaterThan(0);
+    const report = await testTandem("fleet", {
+      faults: 1,
+      only: ["roll"],
+      extraFaults: [rollFault(TANDEM)],
+      tandem: old.command,
+      sandbox: (await whyNoSandbox(process.env)) === undefined,
+      sessions: 8,
+      longestFaultMs: LONGEST_ROLL_MS,
+      seed: Date.now() % 1_000_000,
+      signal,
+    });
+    console.log(JSON.stringify({ ...report.counts, ...report.eventTypes }));
+    expect(report.violations, `seed ${report.seed}`).toEqual([]);
+    expect(report.faults).toHaveLength(1);
+    expect(report.eventTypes?.["tandem.handover"]).toBeGreaterThan(0);
   },
 );
 
