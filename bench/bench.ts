@@ -25,10 +25,6 @@ const BENCHES: Record<string, { about: string; load: () => Promise<{ run: (args:
     about: "servers and workers on one Postgres: turns, lag between processes, the queue, what a turn writes, fan-out",
     load: () => import("./fleet/fleet.ts"),
   },
-  chaos: {
-    about: "200 sessions on 2 servers and 4 workers, a random kill every second, a restart of Postgres; then the truth",
-    load: () => import("./fleet/chaos.ts"),
-  },
   scale: {
     about: "what 1,000, 100,000 and 10 million sessions a day need, calculated and simulated from measured figures",
     load: () => import("./scale/scale.ts"),
