@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -7,11 +8,11 @@ const BUILD =
   'import { buildPackage } from "./scripts/build-package.ts"; await buildPackage(`${process.cwd()}/node_modules/.cache/package`);';
 
 /**
- * The command of an earlier commit's package. Builds it once, from this clone's history and the npm registry, into the cache;
- * `TANDEM_OLDER_BUILDS` names another folder for it.
+ * The command of an earlier commit's package. Builds it once, from this clone's history and the npm registry, into a
+ * temporary folder; `TANDEM_OLDER_BUILDS` names another one. Not below `node_modules`, where Node runs no TypeScript.
  */
 export function olderBuild(commit: string): { command: string } | { missing: string } {
-  const folder = join(process.env["TANDEM_OLDER_BUILDS"] ?? join(root, "node_modules/.cache/tandem/older"), commit);
+  const folder = join(process.env["TANDEM_OLDER_BUILDS"] ?? join(tmpdir(), "tandem-older-builds"), commit);
   const command = join(folder, "node_modules/.cache/package/bin/tandem.mjs");
   if (existsSync(command)) return { command };
   const run = (program: string, args: readonly string[], cwd = folder): void =>
