@@ -7,8 +7,8 @@ export interface ReadmePromise {
 
 const ISOLATION = "packages/claude-code/src/isolation.binary.test.ts";
 const HOSTILE_SESSION = "packages/claude-code/src/session/hostile-session.binary.test.ts";
-const RUNTIME = "packages/runtime/src/contract/runtime-behaviours.ts";
-const CONNECTORS = "packages/connectors/src/contract/connector-behaviours.ts";
+const RUNTIME_ERRORS = "packages/runtime/src/contract/verify-errors.ts";
+const READ_ONLY = "packages/connectors/src/contract/verify-judge.ts";
 const GATE = "packages/claude-code/src/session/gate.test.ts";
 const RECOVERY = "packages/sessions/src/actor/recovery.binary.test.ts";
 const APPROVALS = "packages/sessions/src/approvals/approvals.binary.test.ts";
@@ -35,10 +35,7 @@ export const README_PROMISES: readonly ReadmePromise[] = [
     claim: "Each session has one append-only event log.",
     tests: [
       ["packages/storage/src/operations/append-only.test.ts", "no statement changes an event, or removes one alone"],
-      [
-        "packages/storage/src/contract/storage-behaviours.ts",
-        "A retried append, whose response was lost, is stored once",
-      ],
+      ["packages/storage/src/contract/verify-log.ts", "A retried append, whose response was lost, is stored once"],
     ],
   },
   {
@@ -185,17 +182,20 @@ export const README_PROMISES: readonly ReadmePromise[] = [
     tests: [
       ["packages/claude-code/src/session/deadlines.binary.test.ts", "a model %s ends the turn and its process"],
       ["packages/claude-code/src/session/deadlines.binary.test.ts", "a process that is not ready in time is killed"],
-      [RUNTIME, "A service that never answers is `timeout`"],
-      [RUNTIME, "An answer that stalls is `timeout`"],
-      [CONNECTORS, "A slow query ends at its deadline, and the next one works"],
+      [RUNTIME_ERRORS, "A service that never answers is `timeout`"],
+      [RUNTIME_ERRORS, "An answer that stalls is `timeout`"],
+      [
+        "packages/connectors/src/contract/verify-limits.ts",
+        "A slow query ends at its deadline, and the next one works",
+      ],
     ],
   },
   {
     claim: "An empty, cut off or off-schema answer to a text or object call is an error, not a success.",
     tests: [
-      [RUNTIME, "An empty answer is `empty_answer`"],
-      [RUNTIME, "An answer cut at the output limit is `max_tokens`"],
-      [RUNTIME, "A second invalid object is `structured_output`"],
+      [RUNTIME_ERRORS, "An empty answer is `empty_answer`"],
+      [RUNTIME_ERRORS, "An answer cut at the output limit is `max_tokens`"],
+      ["packages/runtime/src/contract/verify-objects.ts", "A second invalid object is `structured_output`"],
     ],
   },
   {
@@ -260,8 +260,8 @@ export const README_PROMISES: readonly ReadmePromise[] = [
     claim:
       "Connected databases are only read: the query check rejects writes, and without it the session or the file still does.",
     tests: [
-      [CONNECTORS, "Rejects every attempt to write or to reach outside, and changes nothing"],
-      [CONNECTORS, "Without the query check, the session or the file still rejects writes"],
+      [READ_ONLY, "Rejects every attempt to write or to reach outside, and changes nothing"],
+      [READ_ONLY, "Without the query check, the session or the file still rejects writes"],
     ],
   },
   {

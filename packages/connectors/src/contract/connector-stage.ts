@@ -8,7 +8,7 @@ export interface DialectSamples {
   failures: readonly string[];
   /** Must succeed. */
   queries: readonly string[];
-  /** For `refuse.second-line`: writes sent without the query check. */
+  /** Writes sent without the query check. */
   writes: readonly string[];
   /** An endless result, each row with a number. */
   endless: string;
@@ -31,7 +31,8 @@ export interface ConnectorFixture extends AsyncDisposable {
   bypass(sql: string): Promise<unknown>;
 }
 
-export type Verify = (stage: Stage) => Promise<void>;
+/** What every connection does, in one sentence each, with its test. */
+export type Behaviours = Record<string, (stage: Stage) => Promise<void>>;
 
 export interface Stage {
   readonly fixture: ConnectorFixture;

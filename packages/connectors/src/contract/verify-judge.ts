@@ -1,20 +1,12 @@
 import { expect } from "vitest";
 import { ConnectionError } from "../connection-error.ts";
-import { only, type Verify } from "./connector-stage.ts";
-
-type Ids =
-  | "refuse.attempts"
-  | "refuse.second-line"
-  | "allow.queries"
-  | "errors.not-there"
-  | "errors.query"
-  | "errors.closed";
+import { only, type Behaviours } from "./connector-stage.ts";
 
 /** Long enough for any of them to do damage, if it could. */
 const OPTIONS = { timeoutMs: 20_000 };
 
-export const verifyJudge: Record<Ids, Verify> = {
-  "refuse.attempts": async ({ connection, fixture }) => {
+export const verifyJudge: Behaviours = {
+  "Rejects every attempt to write or to reach outside, and changes nothing": async ({ connection, fixture }) => {
     const { attempts, failures } = fixture.samples;
     expect(attempts.length).toBeGreaterThanOrEqual(60);
     const before = await fixture.fingerprint();
@@ -39,7 +31,7 @@ export const verifyJudge: Record<Ids, Verify> = {
     expect(only(await connection.query("select count(*) from customers"))).toBe(3);
   },
 
-  "refuse.second-line": async ({ fixture }) => {
+  "Without the query check, the session or the file still rejects writes": async ({ fixture }) => {
     const before = await fixture.fingerprint();
     const answered: string[] = [];
     for (const sql of fixture.samples.writes) {
@@ -54,7 +46,7 @@ export const verifyJudge: Record<Ids, Verify> = {
     expect(await fixture.fingerprint()).toBe(before);
   },
 
-  "allow.queries": async ({ connection, fixture }) => {
+  "Accepts every read-only query": async ({ connection, fixture }) => {
     expect(fixture.samples.queries.length).toBeGreaterThanOrEqual(30);
     const wrong: Record<string, string> = {};
     for (const sql of fixture.samples.queries) {
@@ -63,13 +55,13 @@ export const verifyJudge: Record<Ids, Verify> = {
     expect(wrong).toEqual({});
   },
 
-  "errors.not-there": async ({ connection }) => {
+  "Reports a missing table or column": async ({ connection }) => {
     for (const sql of ["select * from nowhere", "select absent from customers"]) {
       await expect(connection.query(sql)).rejects.toMatchObject({ name: "ConnectionError", code: "not_there" });
     }
   },
 
-  "errors.query": async ({ connection }) => {
+  "Explains an invalid query in one sentence, with a fix": async ({ connection }) => {
     for (const sql of ["select from where", "select nofunction(1) +", "selec 1"]) {
       const error: unknown = await connection.query(sql).catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(ConnectionError);
@@ -81,7 +73,7 @@ export const verifyJudge: Record<Ids, Verify> = {
     }
   },
 
-  "errors.closed": async ({ fixture }) => {
+  "Reports that a connection was closed": async ({ fixture }) => {
     const connection = await fixture.open();
     await connection[Symbol.asyncDispose]();
     const closed = { name: "ConnectionError", code: "connection_failed" };

@@ -1,10 +1,8 @@
 import { expect } from "vitest";
-import { only, type Verify } from "./connector-stage.ts";
+import { only, type Behaviours } from "./connector-stage.ts";
 
-type Ids = "limits.rows" | "limits.bytes" | "limits.endless" | "limits.deadline" | "limits.abort" | "limits.at-once";
-
-export const verifyLimits: Record<Ids, Verify> = {
-  "limits.rows": async ({ connection }) => {
+export const verifyLimits: Behaviours = {
+  "Returns at most the requested rows, and reports truncation": async ({ connection }) => {
     const sql = "select id from customers order by id";
     expect(await connection.query(sql, { maxRows: 2 })).toEqual({ columns: ["id"], rows: [[1], [2]], truncated: true });
     expect((await connection.query(sql, { maxRows: 3 })).truncated).toBe(false);
@@ -15,7 +13,10 @@ export const verifyLimits: Record<Ids, Verify> = {
     });
   },
 
-  "limits.bytes": async ({ connection, fixture }) => {
+  "Returns at most the requested bytes; truncates a long value without losing other rows": async ({
+    connection,
+    fixture,
+  }) => {
     const long = { sqlite: "printf('%.*c', 300000, 'x')", duckdb: "repeat('x', 300000)" } as Record<string, string>;
     const expression = long[fixture.dialect] ?? "repeat('x', 300000)";
     const one = await connection.query(`select id, ${expression} from customers order by id`, { maxBytes: 100_000 });
@@ -28,14 +29,14 @@ export const verifyLimits: Record<Ids, Verify> = {
     expect(JSON.stringify(many.rows).length).toBeLessThan(1_100_000);
   },
 
-  "limits.endless": async ({ connection, fixture }) => {
+  "Returns the first rows of an endless result at once": async ({ connection, fixture }) => {
     const { rows, truncated } = await connection.query(fixture.samples.endless, { timeoutMs: 20_000 });
     expect(rows).toHaveLength(1_000);
     expect(truncated).toBe(true);
     expect(only(await connection.query("select count(*) from customers"))).toBe(3);
   },
 
-  "limits.deadline": async ({ connection, fixture }) => {
+  "A slow query ends at its deadline, and the next one works": async ({ connection, fixture }) => {
     const began = performance.now();
     const asked = connection.query(fixture.samples.slow, { timeoutMs: 300 });
     await expect(asked).rejects.toMatchObject({ name: "ConnectionError", code: "query_timeout" });
@@ -43,7 +44,7 @@ export const verifyLimits: Record<Ids, Verify> = {
     expect(only(await connection.query("select count(*) from customers"))).toBe(3);
   },
 
-  "limits.abort": async ({ connection, fixture }) => {
+  "A query ends when its signal fires, and does not start if it has fired": async ({ connection, fixture }) => {
     const reason = new Error("enough");
     const controller = new AbortController();
     const asked = connection.query(fixture.samples.slow, { signal: controller.signal });
@@ -53,7 +54,7 @@ export const verifyLimits: Record<Ids, Verify> = {
     expect(only(await connection.query("select count(*) from customers"))).toBe(3);
   },
 
-  "limits.at-once": async ({ connection }) => {
+  "More concurrent queries than connections all complete": async ({ connection }) => {
     const numbers = Array.from({ length: 40 }, (_, index) => index);
     const asked = numbers.map((number) => connection.query(`select ${number} + id from customers where id = 1`));
     expect((await Promise.all(asked)).map(only)).toEqual(numbers.map((number) => number + 1));

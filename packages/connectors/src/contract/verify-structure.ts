@@ -1,14 +1,6 @@
 import { expect } from "vitest";
 import type { Table } from "../connection.ts";
-import type { Stage, Verify } from "./connector-stage.ts";
-
-type Ids =
-  | "structure.tables"
-  | "structure.keys"
-  | "structure.foreign-keys"
-  | "structure.comments"
-  | "structure.checks"
-  | "structure.thousand";
+import type { Stage, Behaviours } from "./connector-stage.ts";
 
 async function tableOf({ connection }: Stage, name: string): Promise<Table> {
   const found = (await connection.structure()).find((table) => table.name === name);
@@ -24,8 +16,8 @@ const MOODS: Record<Stage["fixture"]["dialect"], [make: string[], type: string]>
   postgres: [["create type mood as enum ('sad', 'it''s fine')"], "mood"],
 };
 
-export const verifyStructure: Record<Ids, Verify> = {
-  "structure.tables": async (stage) => {
+export const verifyStructure: Behaviours = {
+  "Lists tables and views, with columns in order, their type, kind and nullability": async (stage) => {
     const tables = await stage.connection.structure();
     expect(tables.map(({ name, type }) => `${type} ${name}`).sort()).toEqual([
       "table countries",
@@ -52,7 +44,7 @@ export const verifyStructure: Record<Ids, Verify> = {
     expect((await tableOf(stage, "paid_orders")).columns.map(({ name }) => name)).toEqual(["id", "total"]);
   },
 
-  "structure.keys": async (stage) => {
+  "Lists primary keys in key order, and unique keys without partial and expression keys": async (stage) => {
     expect(await tableOf(stage, "countries")).toMatchObject({ primaryKey: ["region", "code"], uniqueKeys: [] });
     const customers = await tableOf(stage, "customers");
     expect(customers.primaryKey).toEqual(["id"]);
@@ -60,7 +52,7 @@ export const verifyStructure: Record<Ids, Verify> = {
     expect(await tableOf(stage, "straße")).toMatchObject({ primaryKey: [], uniqueKeys: [] });
   },
 
-  "structure.foreign-keys": async (stage) => {
+  "Lists foreign keys, including composite and self-referencing ones": async (stage) => {
     const schema = (await tableOf(stage, "customers")).schema;
     const { foreignKeys } = await tableOf(stage, "orders");
     expect(foreignKeys).toHaveLength(2);
@@ -79,7 +71,7 @@ export const verifyStructure: Record<Ids, Verify> = {
     ]);
   },
 
-  "structure.comments": async (stage) => {
+  "Reads the database's comments": async (stage) => {
     const customers = await tableOf(stage, "customers");
     const comments = [customers.comment, customers.columns.find(({ name }) => name === "email")?.comment];
     // SQLite has no comments.
@@ -87,7 +79,7 @@ export const verifyStructure: Record<Ids, Verify> = {
     expect(comments).toEqual(expected);
   },
 
-  "structure.checks": async (stage) => {
+  "Lists check constraints, and the labels of enums": async (stage) => {
     const { dialect } = stage.fixture;
     const [make, type] = MOODS[dialect];
     await stage.fixture.execute([
@@ -102,7 +94,7 @@ export const verifyStructure: Record<Ids, Verify> = {
     await stage.fixture.execute(["drop table moods"]);
   },
 
-  "structure.thousand": async (stage) => {
+  "Reads a thousand tables within seconds": async (stage) => {
     const names = Array.from({ length: 1_000 }, (_, index) => `many_${index}`);
     // MariaDB creates in-memory tables a hundred times faster.
     const [type, rest] = stage.fixture.dialect === "mysql" ? ["varchar(20)", "engine = memory"] : ["text", ""];

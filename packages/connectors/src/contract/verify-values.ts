@@ -1,13 +1,5 @@
 import { expect } from "vitest";
-import { only, type Verify } from "./connector-stage.ts";
-
-type Ids =
-  | "values.exact"
-  | "values.text"
-  | "parameters.order"
-  | "parameters.quoted"
-  | "parameters.count"
-  | "estimate.plan";
+import { only, type Behaviours } from "./connector-stage.ts";
 
 const TEXTS = [
   "straße 東京 🙂",
@@ -18,8 +10,8 @@ const TEXTS = [
   "",
 ];
 
-export const verifyValues: Record<Ids, Verify> = {
-  "values.exact": async ({ connection, fixture }) => {
+export const verifyValues: Behaviours = {
+  "Loses no digit; dates are ISO, binary is hex, null is null": async ({ connection, fixture }) => {
     const { columns, rows, truncated } = await connection.query("select * from orders where id = 1");
     expect(truncated).toBe(false);
     expect(Object.fromEntries(columns.map((name, index) => [name, rows[0]![index]]))).toEqual(fixture.samples.order);
@@ -33,7 +25,7 @@ export const verifyValues: Record<Ids, Verify> = {
     expect(only(await connection.query("select count(*) from orders"))).toBe(3);
   },
 
-  "values.text": async ({ connection, fixture }) => {
+  "Text of any script, quotes and line ends round-trip": async ({ connection, fixture }) => {
     const text = fixture.dialect === "mysql" ? "char" : fixture.dialect === "duckdb" ? "varchar" : "text";
     for (const value of TEXTS) {
       const result = await connection.query(`select cast(? as ${text})`, { parameters: [value] });
@@ -43,7 +35,7 @@ export const verifyValues: Record<Ids, Verify> = {
     expect([größe, updated]).toEqual(["zwölf", "; drop table orders"]);
   },
 
-  "parameters.order": async ({ connection }) => {
+  "Parameters are `?` in order, and their values are never code": async ({ connection }) => {
     const sql = "select id, name from customers where id > ? and name <> ? order by id limit 2";
     expect((await connection.query(sql, { parameters: [0, "x' or 1 = 1"] })).rows).toEqual([
       [1, "Ada"],
@@ -60,7 +52,7 @@ export const verifyValues: Record<Ids, Verify> = {
     );
   },
 
-  "parameters.quoted": async ({ connection }) => {
+  "`?` in strings, names and comments is not a parameter": async ({ connection }) => {
     const name = connection.quote("what?");
     const sql = `select '?' as ${name}, ? as b -- really?\n from customers /* ? */ where id = ?`;
     expect(await connection.query(sql, { parameters: ["x", 1] })).toEqual({
@@ -70,14 +62,14 @@ export const verifyValues: Record<Ids, Verify> = {
     });
   },
 
-  "parameters.count": async ({ connection }) => {
+  "Reports too few or too many parameters": async ({ connection }) => {
     for (const parameters of [[], [1], [1, 2, 3]]) {
       const asked = connection.query("select id from customers where id in (?, ?)", { parameters });
       await expect(asked).rejects.toMatchObject({ name: "ConnectionError", code: "query_failed" });
     }
   },
 
-  "estimate.plan": async ({ connection, fixture }) => {
+  "Estimates a query's reads without running it": async ({ connection, fixture }) => {
     const sql = "select * from orders join customers on customers.id = orders.customer_id where customers.id > ?";
     const estimate = await connection.estimate(sql, { parameters: [0] });
     expect(estimate.plan).toMatch(/orders/);

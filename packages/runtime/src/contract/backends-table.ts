@@ -10,15 +10,6 @@ on each of them, \`claude-code\` with the real Claude Code, against a rehearsed 
 there; \`no\` is one that it sees fail there, with the reason below.
 `;
 
-const GROUPS: Record<string, string> = {
-  text: "Text",
-  error: "Failures",
-  quota: "Quotas",
-  object: "Objects",
-  loop: "Agent loops",
-  report: "Reports",
-};
-
 export const backendsReference = (columns: readonly Column[]): string => `${INTRODUCTION}\n${backendsTable(columns)}`;
 
 /**
@@ -27,15 +18,15 @@ export const backendsReference = (columns: readonly Column[]): string => `${INTR
  */
 export function backendsTable(columns: readonly Column[]): string {
   const notes: string[] = [];
-  const cell = ({ exceptions }: Column, id: (typeof BEHAVIOURS)[number]["id"]): string => {
-    const reason = exceptions?.[id];
+  const cell = ({ exceptions }: Column, title: string): string => {
+    const reason = exceptions?.[title];
     if (reason === undefined) return "✓";
     if (!notes.includes(reason)) notes.push(reason);
     return `no [${notes.indexOf(reason) + 1}]`;
   };
-  const sections = Object.entries(GROUPS).map(([group, heading]) => {
-    const rows = BEHAVIOURS.filter(({ id }) => id.startsWith(`${group}.`)).map(
-      ({ id, title }) => `| ${title} | ${columns.map((column) => cell(column, id)).join(" | ")} |`,
+  const sections = Object.entries(BEHAVIOURS).map(([heading, behaviours]) => {
+    const rows = Object.keys(behaviours).map(
+      (title) => `| ${title} | ${columns.map((column) => cell(column, title)).join(" | ")} |`,
     );
     const head = `| ${heading} | ${columns.map(({ name }) => `\`${name}\``).join(" | ")} |`;
     return [head, `|---|${columns.map(() => ":-:|").join("")}`, ...rows].join("\n");

@@ -36,7 +36,10 @@ export const gatewayFixture: BackendFixture = {
     createAiSdkBackend(gateway({ apiKey: "made-up", baseUrl: providerUrls.gateway }), config),
   wireName: asIs,
   wireModel: (id) => `anthropic/${id}`,
-  exceptions: { "report.broken-off": "A gateway promises to tell the usage of an answer only at its end." },
+  exceptions: {
+    "Counts the usage that an interrupted answer has reported":
+      "A gateway promises to tell the usage of an answer only at its end.",
+  },
 };
 
 /** A Google credential that names its own token source: here, the rehearsal. */

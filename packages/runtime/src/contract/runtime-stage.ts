@@ -6,7 +6,6 @@ import type { GovernorClock } from "../governor-clock.ts";
 import { createRuntime } from "../create-runtime.ts";
 import type { LlmBackend } from "../llm-backend.ts";
 import type { LlmRuntime } from "../llm-runtime.ts";
-import type { BehaviourId } from "./runtime-behaviours.ts";
 
 /** The same in all behaviours: Claude Code needs another process for another one. */
 export const SYSTEM = "Answer like a cartographer.";
@@ -23,8 +22,8 @@ export interface BackendFixture {
   wireModel(id: string): string;
   /** The configured model, if not the default. */
   readonly model?: string;
-  /** Behaviours that this backend cannot fulfil, with the reason. */
-  readonly exceptions?: Partial<Record<BehaviourId, string>>;
+  /** Behaviours that this backend cannot fulfil, by title, with the reason. */
+  readonly exceptions?: Readonly<Record<string, string>>;
 }
 
 export interface StagedRuntime {
@@ -96,6 +95,9 @@ export class Stage implements AsyncDisposable {
 
 /** Verifies one behaviour, or throws. */
 export type Verify = (stage: Stage) => Promise<void>;
+
+/** What the runtime does on every backend, in one sentence each, with its test. */
+export type Behaviours = Record<string, Verify>;
 
 /** A clock that skips the governor's waits: a quota of hours takes no time to test. */
 function skippingClock(): GovernorClock {

@@ -1,19 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { BEHAVIOURS, type BehaviourId } from "./runtime-behaviours.ts";
-import { verifyErrors } from "./verify-errors.ts";
-import { verifyLoops } from "./verify-loops.ts";
-import { verifyObjects } from "./verify-objects.ts";
-import { verifyReports } from "./verify-reports.ts";
-import { verifyText } from "./verify-text.ts";
-import { type BackendFixture, Stage, type Verify } from "./runtime-stage.ts";
-
-const VERIFICATIONS: Record<BehaviourId, Verify> = {
-  ...verifyText,
-  ...verifyErrors,
-  ...verifyObjects,
-  ...verifyLoops,
-  ...verifyReports,
-};
+import { BEHAVIOURS } from "./runtime-behaviours.ts";
+import { type BackendFixture, Stage } from "./runtime-stage.ts";
 
 /** The contract of `LlmRuntime`: the same inputs, results and errors on every backend. */
 export function runtimeContract(fixture: BackendFixture): void {
@@ -25,13 +12,13 @@ export function runtimeContract(fixture: BackendFixture): void {
     afterEach(() => stage.clear());
     afterAll(() => stage[Symbol.asyncDispose]());
 
-    for (const { id, title } of BEHAVIOURS) {
-      const exception = fixture.exceptions?.[id];
+    for (const [title, verify] of Object.values(BEHAVIOURS).flatMap((group) => Object.entries(group))) {
+      const exception = fixture.exceptions?.[title];
       // Exceptions are verified too: one that passes by now must be removed.
       const test = exception ? it.fails : it;
-      test(`${id}: ${title}${exception ? ` (not here: ${exception})` : ""}`, async () => {
+      test(`${title}${exception ? ` (not here: ${exception})` : ""}`, async () => {
         expect.hasAssertions();
-        await VERIFICATIONS[id](stage);
+        await verify(stage);
       });
     }
   });

@@ -25,8 +25,7 @@ import {
 } from "@tandem/rehearsal";
 import { expect } from "vitest";
 import type { Wait } from "../llm-runtime.ts";
-import type { BehaviourId } from "./runtime-behaviours.ts";
-import type { Stage, Verify } from "./runtime-stage.ts";
+import type { Stage, Behaviours, Verify } from "./runtime-stage.ts";
 
 const ask = { role: "default", prompt: "What is the capital of Switzerland?" } as const;
 /** The longer ones are for a busy machine. */
@@ -110,34 +109,46 @@ async function timeToEnd(
 // One second is promised; the rest is for a busy machine.
 const ABOUT_A_SECOND = 1_500;
 
-export const verifyErrors: Record<Extract<BehaviourId, `${"error" | "quota"}.${string}`>, Verify> = {
-  "error.empty": isFinal("empty_answer", reply([])),
-  "error.refusal": isFinal("refused", refusal("I will not say.")),
-  "error.max-tokens": isFinal("max_tokens", text("Bern, and", { stopReason: "max_tokens" })),
-  "error.prompt-too-long": isFinal("prompt_too_long", promptTooLong()),
-  "error.unauthorized": isFinal("auth_rejected", unauthorized()),
-  "error.forbidden": isFinal("auth_rejected", forbidden()),
-  "error.credit": isFinal("billing", creditTooLow()),
-  "error.unknown-model": isFinal("unknown_model", modelNotFound("claude-sonnet-5-5")),
-  "error.bad-request": isFinal("invalid_request", badRequest()),
+export const verifyErrors: Behaviours = {
+  "An empty answer is `empty_answer`": isFinal("empty_answer", reply([])),
+  "A refusal is `refused`": isFinal("refused", refusal("I will not say.")),
+  "An answer cut at the output limit is `max_tokens`": isFinal(
+    "max_tokens",
+    text("Bern, and", { stopReason: "max_tokens" }),
+  ),
+  // Prevents a bug of similar runtimes: it was reported as a broken login.
+  "A prompt over the limit is `prompt_too_long`": isFinal("prompt_too_long", promptTooLong()),
+  "A rejected credential (401) is `auth_rejected`": isFinal("auth_rejected", unauthorized()),
+  "A credential without permission (403) is `auth_rejected`": isFinal("auth_rejected", forbidden()),
+  "An account without credit is `billing`": isFinal("billing", creditTooLow()),
+  "An unknown model is `unknown_model`": isFinal("unknown_model", modelNotFound("claude-sonnet-5-5")),
+  "A malformed request is `invalid_request` and is not retried": isFinal("invalid_request", badRequest()),
 
-  "error.overloaded": isRepeated("overloaded", overloaded(), "overloaded"),
-  "error.server": isRepeated("server_error", serverError(), "transient"),
-  "error.cut-before": isRepeated("network", cutConnection(), "transient"),
-  "error.cut-within": passes(cutConnection({ afterText: "Be" })),
-  "error.malformed": passes(malformedStream("Be")),
-  "error.overloaded-within": passes(failMidStream("Be")),
-  "error.overloaded-passes": async (stage) => {
+  "Retries an overload and reports the waits; then it is `overloaded`": isRepeated(
+    "overloaded",
+    overloaded(),
+    "overloaded",
+  ),
+  "A passing overload costs one attempt and nothing else": async (stage) => {
     const { runtime, reports } = await stage.play([overloaded(), text("Bern.")]);
     expect(await runtime.generateText(ask)).toBe("Bern.");
     expect(reports).toMatchObject([{ outcome: "ok", attempts: 2 }]);
     stage.rehearsal.assertDone();
   },
+  "Retries a failing service; then it is `server_error`": isRepeated("server_error", serverError(), "transient"),
+  "Retries a connection cut before the answer; then it is `network`": isRepeated(
+    "network",
+    cutConnection(),
+    "transient",
+  ),
+  "Retries a connection cut within the answer": passes(cutConnection({ afterText: "Be" })),
+  "Retries an unreadable answer": passes(malformedStream("Be")),
+  "Retries an overload within the answer": passes(failMidStream("Be")),
 
-  "error.stall-before": stalls(stallBeforeFirstByte()),
-  "error.stall-within": stalls(stallMidStream("Be")),
+  "A service that never answers is `timeout`": stalls(stallBeforeFirstByte()),
+  "An answer that stalls is `timeout`": stalls(stallMidStream("Be")),
 
-  "error.abort": async (stage) => {
+  "An abort ends the call within a second as `aborted`, and closes the connection": async (stage) => {
     const { runtime, reports } = await stage.play([stallMidStream("Be")]);
     const controller = new AbortController();
     const call = runtime.generateText({ ...ask, signal: controller.signal });
@@ -149,7 +160,7 @@ export const verifyErrors: Record<Extract<BehaviourId, `${"error" | "quota"}.${s
     expect(reports).toMatchObject([{ outcome: "aborted", attempts: 1 }]);
   },
 
-  "error.abort-before": async (stage) => {
+  "A call aborted before its start sends nothing": async (stage) => {
     const { runtime, reports } = await stage.play([]);
     const error = await failureOf(runtime.generateText({ ...ask, signal: AbortSignal.abort() }));
     expect(error.code).toBe("aborted");
@@ -157,27 +168,30 @@ export const verifyErrors: Record<Extract<BehaviourId, `${"error" | "quota"}.${s
     expect(reports).toHaveLength(1);
   },
 
-  "error.close": async (stage) => {
+  "Closing the runtime ends running calls": async (stage) => {
     const { runtime, reports } = await stage.playAlone([stallBeforeFirstByte()]);
     const { error, ms } = await timeToEnd(stage, runtime.generateText(ask), () => runtime.close());
     expect(error.code).toBe("aborted");
     expect(ms).toBeLessThan(ABOUT_A_SECOND);
     expect(reports).toHaveLength(1);
   },
+};
 
-  "quota.plain": async (stage) => {
+export const verifyQuotas: Behaviours = {
+  "Retries a rate limit without a reset time": async (stage) => {
     const { runtime, reports } = await stage.play([fail(429), text("Bern.")]);
     expect(await runtime.generateText(ask)).toBe("Bern.");
     expect(reports).toMatchObject([{ outcome: "ok", attempts: 2 }]);
   },
 
-  "quota.short": async (stage) => {
+  "Waits for a rate limit of a few seconds": async (stage) => {
     const { runtime, reports } = await stage.play([rateLimited({ retryAfterSeconds: 20 }), text("Bern.")]);
     expect(await runtime.generateText(ask)).toBe("Bern.");
     expect(reports).toMatchObject([{ outcome: "ok", attempts: 2 }]);
   },
 
-  "quota.within-patience": async (stage) => {
+  // Prevents a bug of similar runtimes: the call that met a limit was never repeated.
+  "Waits for a quota that resets within patience, and repeats the call that hit it": async (stage) => {
     const resetsAt = inSeconds(120);
     const { runtime, reports } = await stage.play([planLimit({ resetsAt }), text("Bern.")], {
       limits: { patience: "5m" },
@@ -196,7 +210,7 @@ export const verifyErrors: Record<Extract<BehaviourId, `${"error" | "quota"}.${s
     stage.rehearsal.assertDone();
   },
 
-  "quota.beyond-patience": async (stage) => {
+  "A quota that resets beyond patience fails at once as `rate_limited` with the reset time": async (stage) => {
     const resetsAt = inSeconds(7_200);
     const { runtime } = await stage.play([planLimit({ resetsAt })], { limits: { patience: "5m" } });
     const error = await failureOf(runtime.generateText(ask));

@@ -13,8 +13,7 @@ import { expect } from "vitest";
 import { z } from "zod";
 import type { LoopResult, StepFinished } from "../llm-runtime.ts";
 import { defineTool } from "../tool.ts";
-import type { BehaviourId } from "./runtime-behaviours.ts";
-import { SYSTEM, type Verify } from "./runtime-stage.ts";
+import { SYSTEM, type Behaviours } from "./runtime-stage.ts";
 
 /** A tool that records its inputs, and a request with it. */
 function setUp(execute?: (at: string, signal: AbortSignal) => Promise<string>) {
@@ -46,8 +45,8 @@ function endedWell(result: LoopResult): LoopResult {
   return result;
 }
 
-export const verifyLoops: Record<Extract<BehaviourId, `loop.${string}`>, Verify> = {
-  "loop.natural": async (stage) => {
+export const verifyLoops: Behaviours = {
+  "A loop ends as `natural` when the model is done": async (stage) => {
     const { asked, steps, request } = setUp();
     const { runtime, reports } = await stage.play([
       reply([text("I look."), toolUse(stage.tool("look"), { at: "the lake" })]),
@@ -72,7 +71,8 @@ export const verifyLoops: Record<Extract<BehaviourId, `loop.${string}`>, Verify>
     stage.rehearsal.assertDone();
   },
 
-  "loop.budget": async (stage) => {
+  // Prevents a bug of similar runtimes: a loop at its limit was an error without steps or usage.
+  "A step budget of N makes N requests and N callbacks, runs the last tools, and is `budget`": async (stage) => {
     const { asked, steps, request } = setUp();
     const { runtime, reports } = await stage.play([always(toolUse(stage.tool("look"), { at: "the lake" }))]);
     const result = endedWell(await runtime.runAgentLoop({ ...request, stepBudget: 3 }));
@@ -89,7 +89,7 @@ export const verifyLoops: Record<Extract<BehaviourId, `loop.${string}`>, Verify>
     expect(reports).toMatchObject([{ outcome: "budget" }]);
   },
 
-  "loop.natural-at-budget": async (stage) => {
+  "A model that is done in its last step ends as `natural`": async (stage) => {
     const { steps, request } = setUp();
     const { runtime } = await stage.play([toolUse(stage.tool("look"), { at: "the lake" }), text("Done.")]);
     const result = endedWell(await runtime.runAgentLoop({ ...request, stepBudget: 2 }));
@@ -97,7 +97,7 @@ export const verifyLoops: Record<Extract<BehaviourId, `loop.${string}`>, Verify>
     expect(steps).toHaveLength(2);
   },
 
-  "loop.tool-failure": async (stage) => {
+  "A throwing tool is counted and reported to the model as an error": async (stage) => {
     const { steps, request } = setUp(async () => {
       throw new Error("The fog is too thick.");
     });
@@ -110,7 +110,7 @@ export const verifyLoops: Record<Extract<BehaviourId, `loop.${string}`>, Verify>
     ]);
   },
 
-  "loop.bad-input": async (stage) => {
+  "Invalid tool input is a tool failure, and the tool does not run": async (stage) => {
     const { asked, request } = setUp();
     const { runtime } = await stage.play([toolUse(stage.tool("look"), { at: 7 }), text("Oh.")]);
     expect(endedWell(await runtime.runAgentLoop(request))).toMatchObject({
@@ -123,7 +123,7 @@ export const verifyLoops: Record<Extract<BehaviourId, `loop.${string}`>, Verify>
     expect(result).toMatchObject({ isError: true, text: expect.stringMatching(/expected string[^]*at/) });
   },
 
-  "loop.unknown-tool": async (stage) => {
+  "An unknown tool is a tool failure": async (stage) => {
     const { asked, request } = setUp();
     const { runtime } = await stage.play([toolUse("fly", { to: "the moon" }), text("I cannot fly.")]);
     expect(endedWell(await runtime.runAgentLoop(request))).toMatchObject({
@@ -135,7 +135,7 @@ export const verifyLoops: Record<Extract<BehaviourId, `loop.${string}`>, Verify>
     expect(stage.rehearsal.modelRequests[1]?.toolResults).toMatchObject([{ isError: true }]);
   },
 
-  "loop.markdown-only": async (stage) => {
+  "The model sees only the markdown of a tool's output": async (stage) => {
     const { request } = setUp();
     const { runtime } = await stage.play([toolUse(stage.tool("look"), { at: "the lake" }), text("Done.")]);
     await runtime.runAgentLoop(request);
@@ -144,7 +144,7 @@ export const verifyLoops: Record<Extract<BehaviourId, `loop.${string}`>, Verify>
     expect(JSON.stringify(second?.body)).not.toMatch(/hidden|private-/);
   },
 
-  "loop.parallel": async (stage) => {
+  "Several tool calls in one answer are one step, and all are answered": async (stage) => {
     const { asked, steps, request } = setUp(async (at) => {
       if (at === "the fog") throw new Error("Too thick.");
       return `You see ${at}.`;
@@ -163,7 +163,7 @@ export const verifyLoops: Record<Extract<BehaviourId, `loop.${string}`>, Verify>
     });
   },
 
-  "loop.only-ours": async (stage) => {
+  "Offers only the caller's tools": async (stage) => {
     const { request } = setUp();
     const { runtime } = await stage.play([text("Nothing to do."), text("Nothing either.")]);
     await runtime.runAgentLoop(request);
@@ -179,7 +179,7 @@ export const verifyLoops: Record<Extract<BehaviourId, `loop.${string}`>, Verify>
     expect(plain?.toolNames).toEqual([]);
   },
 
-  "loop.thinking": async (stage) => {
+  "Sends thinking between tool calls back to the model with its signature": async (stage) => {
     const { request } = setUp();
     const { runtime } = await stage.play([
       reply([thinking("Where to?", "signature-of-a-thought"), toolUse(stage.tool("look"), { at: "the lake" })]),
@@ -192,7 +192,7 @@ export const verifyLoops: Record<Extract<BehaviourId, `loop.${string}`>, Verify>
     expect(JSON.stringify(thought)).toContain("signature-of-a-thought");
   },
 
-  "loop.callback-throws": async (stage) => {
+  "A throwing callback is logged, and the loop continues": async (stage) => {
     const { request } = setUp();
     const { runtime, warnings } = await stage.play([toolUse(stage.tool("look"), { at: "the lake" }), text("Done.")]);
     const onStepFinish = async () => {
@@ -204,7 +204,7 @@ export const verifyLoops: Record<Extract<BehaviourId, `loop.${string}`>, Verify>
     expect(warnings[0]).toContain("onStepFinish");
   },
 
-  "loop.passing-failure": async (stage) => {
+  "Retries a failure between steps without running a tool twice": async (stage) => {
     const { asked, steps, request } = setUp();
     const { runtime, reports } = await stage.play([
       toolUse(stage.tool("look"), { at: "the lake" }),
@@ -222,7 +222,8 @@ export const verifyLoops: Record<Extract<BehaviourId, `loop.${string}`>, Verify>
     stage.rehearsal.assertDone();
   },
 
-  "loop.nested": async (stage) => {
+  // Prevents a bug of similar runtimes: a loop kept its slot while its tools waited for one.
+  "Tools and callbacks may call the runtime, even with a `limits.concurrency` of 1": async (stage) => {
     const answers: string[] = [];
     const calls = [1, 2].map((n) => toolUse(stage.tool("look"), { at: `place ${n}` }, { id: `toolu_${n}` }));
     const script = [reply(calls), text("One."), text("Two."), text("Three."), text("Done.")];
@@ -247,7 +248,7 @@ export const verifyLoops: Record<Extract<BehaviourId, `loop.${string}`>, Verify>
     stage.rehearsal.assertDone();
   },
 
-  "loop.error": async (stage) => {
+  "A failed loop reports its error and keeps its steps and usage": async (stage) => {
     const { request } = setUp();
     const { runtime, reports } = await stage.play([
       toolUse(stage.tool("look"), { at: "the lake" }, { usage: { input_tokens: 40, output_tokens: 9 } }),
@@ -260,7 +261,7 @@ export const verifyLoops: Record<Extract<BehaviourId, `loop.${string}`>, Verify>
     expect(reports).toMatchObject([{ outcome: "auth_rejected", usage: { outputTokens: 9 } }]);
   },
 
-  "loop.abort-in-tool": async (stage) => {
+  "An abort during a tool ends the loop within a second and reaches the tool": async (stage) => {
     const controller = new AbortController();
     const running = Promise.withResolvers<AbortSignal>();
     const { request } = setUp(async (_at, signal) => {
@@ -282,7 +283,7 @@ export const verifyLoops: Record<Extract<BehaviourId, `loop.${string}`>, Verify>
     expect(signal.aborted).toBe(true);
   },
 
-  "loop.misuse": async (stage) => {
+  "Rejects an invalid step budget or invalid tools before anything is sent": async (stage) => {
     const { request } = setUp();
     const { runtime } = await stage.play([]);
     for (const stepBudget of [0, -1, 1.5, Number.NaN]) {

@@ -3,8 +3,7 @@ import { always, object, refusal, reply, text, toolUse } from "@tandem/rehearsal
 import { expect } from "vitest";
 import { z } from "zod";
 import { lookTool } from "./look-tool.ts";
-import type { BehaviourId } from "./runtime-behaviours.ts";
-import { type Stage, SYSTEM, type Verify } from "./runtime-stage.ts";
+import { type Stage, SYSTEM, type Behaviours } from "./runtime-stage.ts";
 
 const city = z.object({
   name: z.string(),
@@ -15,8 +14,9 @@ const ask = { role: "default", prompt: "Describe the capital of Switzerland.", s
 const BERN = { name: "Bern", inhabitants: 134_000 };
 const INVALID = { name: "Bern", inhabitants: "many" };
 
-export const verifyObjects: Record<Extract<BehaviourId, `object.${string}`>, Verify> = {
-  "object.valid": async (stage) => {
+export const verifyObjects: Behaviours = {
+  // Prevents a bug of similar runtimes: each object took two requests.
+  "A valid object takes one request and is parsed by the caller's schema": async (stage) => {
     const { runtime, reports } = await stage.play([answer(stage, BERN)]);
     expect(await runtime.generateObject({ ...ask, system: SYSTEM })).toEqual({ ...BERN, languages: ["de"] });
     const [request] = stage.rehearsal.modelRequests;
@@ -26,7 +26,7 @@ export const verifyObjects: Record<Extract<BehaviourId, `object.${string}`>, Ver
     expect(reports).toMatchObject([{ operation: "object", outcome: "ok" }]);
   },
 
-  "object.repaired": async (stage) => {
+  "Returns an invalid object to the model once, with the errors": async (stage) => {
     const { runtime } = await stage.play([answer(stage, INVALID), answer(stage, BERN)]);
     expect(await runtime.generateObject(ask)).toMatchObject(BERN);
     expect(stage.rehearsal.modelRequests).toHaveLength(2);
@@ -38,7 +38,7 @@ export const verifyObjects: Record<Extract<BehaviourId, `object.${string}`>, Ver
     stage.rehearsal.assertDone();
   },
 
-  "object.misfit-twice": async (stage) => {
+  "A second invalid object is `structured_output`": async (stage) => {
     const { runtime, reports } = await stage.play([answer(stage, INVALID), answer(stage, INVALID)]);
     await expect(runtime.generateObject(ask)).rejects.toMatchObject({
       code: "structured_output",
@@ -48,19 +48,19 @@ export const verifyObjects: Record<Extract<BehaviourId, `object.${string}`>, Ver
     stage.rehearsal.assertDone();
   },
 
-  "object.text-then-object": async (stage) => {
+  "Text instead of an object counts as an invalid object": async (stage) => {
     const { runtime } = await stage.play([text("Bern is lovely."), answer(stage, BERN)]);
     expect(await runtime.generateObject(ask)).toMatchObject(BERN);
     stage.rehearsal.assertDone();
   },
 
-  "object.text-twice": async (stage) => {
+  "Text instead of an object, twice, is `structured_output`": async (stage) => {
     const { runtime } = await stage.play([text("Bern is lovely."), text("As I said.")]);
     await expect(runtime.generateObject(ask)).rejects.toMatchObject({ code: "structured_output" });
     stage.rehearsal.assertDone();
   },
 
-  "object.tools": async (stage) => {
+  "Runs tools before an object, which is checked as without tools": async (stage) => {
     const { asked, look } = lookTool();
     const { runtime } = await stage.play([
       reply([toolUse(stage.tool("look"), { at: "the map" })]),
@@ -72,7 +72,7 @@ export const verifyObjects: Record<Extract<BehaviourId, `object.${string}`>, Ver
     stage.rehearsal.assertDone();
   },
 
-  "object.tools-only": async (stage) => {
+  "A model that spends its step budget on tools is `structured_output`": async (stage) => {
     const { asked, look } = lookTool();
     const { runtime } = await stage.play([always(reply([toolUse(stage.tool("look"), { at: "the map" })]))]);
     const call = runtime.generateObject({ ...ask, tools: [look], stepBudget: 2 });
@@ -80,12 +80,14 @@ export const verifyObjects: Record<Extract<BehaviourId, `object.${string}`>, Ver
     expect(asked).toHaveLength(2);
   },
 
-  "object.refusal": async (stage) => {
+  "Refusing to return an object is `refused`": async (stage) => {
     const { runtime } = await stage.play([always(refusal("No."))]);
     await expect(runtime.generateObject(ask)).rejects.toMatchObject({ code: "refused" });
   },
 
-  "object.bad-schema": async (stage) => {
+  "Rejects a schema without an object at its root, or not expressible as JSON Schema, before anything is sent": async (
+    stage,
+  ) => {
     const { runtime, reports } = await stage.play([]);
     const schemas = [z.array(z.string()), z.string(), z.object({ founded: z.date() }), z.union([city, z.object({})])];
     for (const schema of schemas) {

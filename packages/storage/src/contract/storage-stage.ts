@@ -20,7 +20,20 @@ export interface StoreFixture extends AsyncDisposable {
   execute(location: string, text: string): Promise<void>;
 }
 
-export type Verify = (stage: Stage) => Promise<void>;
+type Verify = (stage: Stage) => Promise<void>;
+
+/** What every store does, in one sentence each, with its test. */
+export type Behaviours = Record<string, Verify>;
+
+const DEFAULT_TENANT_ONLY = new WeakSet<Verify>();
+
+/** Marks a test that opens its own databases or is slow, and does not depend on the tenant's schema. */
+export function defaultTenantOnly(verify: Verify): Verify {
+  DEFAULT_TENANT_ONLY.add(verify);
+  return verify;
+}
+
+export const isForDefaultTenant = (verify: Verify): boolean => DEFAULT_TENANT_ONLY.has(verify);
 
 /**
  * Two stores on one database, which all behaviours share: leaked state of one would show in another. Uses the default
@@ -76,10 +89,10 @@ export class Stage implements AsyncDisposable {
   }
 }
 
-/** Follows until `count` events have arrived. */
 /** Ends a test that would otherwise wait for ever. */
 export const tooLate = (): AbortSignal => AbortSignal.timeout(30_000 * inject("slowness"));
 
+/** Follows until `count` events have arrived. */
 export async function collect(
   store: Store,
   session: SessionId,

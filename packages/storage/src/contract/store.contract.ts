@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { BEHAVIOURS, type BehaviourId } from "./storage-behaviours.ts";
 import { DEFAULT_TENANT } from "../tenant-store.ts";
-import { Stage, type StoreFixture, type Verify } from "./storage-stage.ts";
+import { type Behaviours, isForDefaultTenant, Stage, type StoreFixture } from "./storage-stage.ts";
 import { verifyAnnouncements } from "./verify-announcements.ts";
 import { verifyArchive } from "./verify-archive.ts";
 import { verifyAudit } from "./verify-audit-log.ts";
@@ -21,35 +20,38 @@ import { verifyTenants } from "./verify-tenants.ts";
 import { verifyWhole } from "./verify-whole.ts";
 import { verifyWorkers } from "./verify-workers.ts";
 
-const VERIFICATIONS: Record<BehaviourId, Verify> = {
-  ...verifyLog,
-  ...verifyFollow,
-  ...verifyInbox,
-  ...verifyLeases,
-  ...verifySessions,
-  ...verifyResources,
-  ...verifyRecords,
-  ...verifyAnnouncements,
-  ...verifyJobs,
-  ...verifyJobFollow,
-  ...verifySearch,
-  ...verifySearchVectors,
-  ...verifyAudit,
-  ...verifySpending,
-  ...verifyArchive,
-  ...verifyTenants,
-  ...verifyWorkers,
-  ...verifyWhole,
+const EVERY_TENANT: Record<string, Behaviours> = {
+  log: verifyLog,
+  follow: verifyFollow,
+  inbox: verifyInbox,
+  lease: verifyLeases,
+  session: verifySessions,
+  resource: verifyResources,
+  record: verifyRecords,
+  announcement: verifyAnnouncements,
+  job: verifyJobs,
+  "job log": verifyJobFollow,
+  audit: verifyAudit,
+  spending: verifySpending,
 };
 
-/**
- * Not verified on a tenant's own tables, which use the same statements: behaviours that open their own databases,
- * shared stores, and slow behaviours that do not depend on the schema.
- */
-const DEFAULT_TENANT_ONLY = [
-  /^(archive|schema|store|token|tenant|worker|search)\./,
-  /\.(long|heavy|crosswise|exactly-once|slow|follow-slow|process|killed|tampered|all-or-none|at-once|content|names|as-it-was)$/,
-];
+/** Behaviours that open their own databases, shared stores, and slow behaviours that do not depend on the schema. */
+const DEFAULT_TENANT_ONLY: Record<string, Behaviours> = {
+  search: verifySearch,
+  vector: verifySearchVectors,
+  archive: verifyArchive,
+  tenant: verifyTenants,
+  worker: verifyWorkers,
+  store: verifyWhole,
+};
+
+const CONTRACT = Object.entries({ ...EVERY_TENANT, ...DEFAULT_TENANT_ONLY }).flatMap(([subject, behaviours]) =>
+  Object.entries(behaviours).map(([title, verify]) => ({
+    title: `${subject}: ${title}`,
+    verify,
+    isForDefault: subject in DEFAULT_TENANT_ONLY || isForDefaultTenant(verify),
+  })),
+);
 
 /**
  * The contract of `Store`: both engines give the same results and errors. A tenant of Postgres has its own schema, which
@@ -64,8 +66,7 @@ export function storeContract(engine: string, openFixture: () => Promise<StoreFi
     });
     afterAll(() => fixture?.[Symbol.asyncDispose]());
 
-    const verifies = (tenant: string, id: BehaviourId): boolean => {
-      const isForDefault = DEFAULT_TENANT_ONLY.some((pattern) => pattern.test(id));
+    const verifies = (tenant: string, isForDefault: boolean): boolean => {
       if (tenant !== DEFAULT_TENANT) return !isForDefault;
       return isForDefault || engine === "sqlite" || inject("soak");
     };
@@ -77,11 +78,11 @@ export function storeContract(engine: string, openFixture: () => Promise<StoreFi
         });
         afterAll(() => stage?.[Symbol.asyncDispose]());
 
-        for (const { id, title } of BEHAVIOURS) {
-          if (!verifies(tenant, id)) continue;
-          it(`${id}: ${title}`, async () => {
+        for (const { title, verify, isForDefault } of CONTRACT) {
+          if (!verifies(tenant, isForDefault)) continue;
+          it(title, async () => {
             expect.hasAssertions();
-            await VERIFICATIONS[id](stage!);
+            await verify(stage!);
           });
         }
       });

@@ -2,9 +2,8 @@ import { newId, type Announcement, type SessionEvent } from "@tandem/protocol";
 import { expect } from "vitest";
 import { DUE, FIRST_DUE, WANTED, WEBHOOKS } from "../announcements.ts";
 import { LeaseLost } from "../lease-lost.ts";
-import type { BehaviourId } from "./storage-behaviours.ts";
 import { agent, environment, threadRow } from "./samples.ts";
-import type { Stage, Verify } from "./storage-stage.ts";
+import type { Behaviours, Stage } from "./storage-stage.ts";
 
 const ENDPOINT = "whep_1";
 
@@ -35,8 +34,10 @@ const stored = (body: object): SessionEvent =>
   ({ ...body, id: newId("event"), processed_at: new Date().toISOString() }) as SessionEvent;
 const idle = (reason: object) => stored({ type: "session.status_idle", stop_reason: reason, stop_details: null });
 
-export const verifyAnnouncements: Record<Extract<BehaviourId, `announcement.${string}`>, Verify> = {
-  "announcement.committed": async (stage) => {
+export const verifyAnnouncements: Behaviours = {
+  "A change and its announcements are one commit; nothing is written unless an endpoint wants the type": async (
+    stage,
+  ) => {
     const { store } = stage;
     const lease = await stage.session();
     const append = (event: SessionEvent, with_ = {}) => store.events.append(lease, [{ thread: null, event }], with_);

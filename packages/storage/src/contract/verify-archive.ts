@@ -4,9 +4,8 @@ import { exportSession } from "../archive/export-session.ts";
 import { importSession, type ImportOptions } from "../archive/import-session.ts";
 import { openStore } from "../open-store.ts";
 import type { SessionRow, Store } from "../store.ts";
-import type { BehaviourId } from "./storage-behaviours.ts";
 import { message, sent, threadRow } from "./samples.ts";
-import { numbers, type Stage, type Verify } from "./storage-stage.ts";
+import { numbers, type Stage, type Behaviours } from "./storage-stage.ts";
 
 async function rich(stage: Stage): Promise<SessionRow> {
   const { row, ...lease } = await stage.session({ claudeSession: "c0ffee" }, [sent("waits")]);
@@ -47,8 +46,8 @@ async function everything(store: Store, { id }: SessionRow): Promise<unknown> {
   };
 }
 
-export const verifyArchive: Record<Extract<BehaviourId, `archive.${string}`>, Verify> = {
-  "archive.round-trip": async (stage) => {
+export const verifyArchive: Behaviours = {
+  "An exported session is imported into another store unchanged": async (stage) => {
     const row = await rich(stage);
     await using elsewhere = await openStore(await stage.fixture.location());
     expect((await importSession(elsewhere, await lines(stage.store, row), as(row))).id).toBe(row.id);
@@ -59,7 +58,7 @@ export const verifyArchive: Record<Extract<BehaviourId, `archive.${string}`>, Ve
     expect(next!.seq).toBe(601);
   },
 
-  "archive.new-id": async (stage) => {
+  "Importing an existing id is a conflict, unless a new id is given": async (stage) => {
     const row = await rich(stage);
     const exported = await lines(stage.store, row);
     const before = await everything(stage.store, row);
@@ -76,7 +75,7 @@ export const verifyArchive: Record<Extract<BehaviourId, `archive.${string}`>, Ve
     await expect(lines(stage.store, { ...row, id: newId("session") })).rejects.toMatchObject({ code: "not_found" });
   },
 
-  "archive.refused": async (stage) => {
+  "A damaged or truncated export is rejected, and nothing is stored": async (stage) => {
     const row = await rich(stage);
     const good = await lines(stage.store, row);
     await using elsewhere = await openStore(await stage.fixture.location());

@@ -3,9 +3,8 @@ import { expect } from "vitest";
 import { verifyAudit as goThrough } from "../audit/verify-audit.ts";
 import { openStore } from "../open-store.ts";
 import type { Store } from "../store.ts";
-import type { BehaviourId } from "./storage-behaviours.ts";
 import { message, sessionRow } from "./samples.ts";
-import { numbers, type Verify } from "./storage-stage.ts";
+import { defaultTenantOnly, numbers, type Behaviours } from "./storage-stage.ts";
 
 const note = (text: string, more: Partial<AuditNote> = {}): AuditNote => ({
   actor: "ann",
@@ -16,8 +15,8 @@ const note = (text: string, more: Partial<AuditNote> = {}): AuditNote => ({
 
 const chainOf = (store: Store) => store.audit.read(0, 100_000);
 
-export const verifyAudit: Record<Extract<BehaviourId, `audit.${string}`>, Verify> = {
-  "audit.chain": async (stage) => {
+export const verifyAudit: Behaviours = {
+  "Concurrent writers append to one gapless chain": async (stage) => {
     const writers = [stage.store, stage.other];
     await Promise.all(
       numbers(40).map((number) => writers[number % 2]!.audit.append([note(`a${number}`), note(`b${number}`)])),
@@ -29,7 +28,7 @@ export const verifyAudit: Record<Extract<BehaviourId, `audit.${string}`>, Verify
     expect(await goThrough(entries, [head])).toMatchObject({ ok: true, entries: entries.length });
   },
 
-  "audit.as-it-was": async (stage) => {
+  "An entry round-trips with any text": defaultTenantOnly(async (stage) => {
     const odd = { z: 1, a: { y: "\u0000 \ud83d\ude00 'é", b: [null, 1.5, { d: 1, c: 2 }] } };
     const at = "2026-05-01T10:00:00.123Z";
     const [entry] = (await stage.store.audit.append([
@@ -39,9 +38,9 @@ export const verifyAudit: Record<Extract<BehaviourId, `audit.${string}`>, Verify
     const [read] = (await stage.other.audit.list({ limit: 1, session: "sesn_odd" })).data;
     expect(read).toEqual(entry);
     expect(await goThrough(await chainOf(stage.other))).toMatchObject({ ok: true });
-  },
+  }),
 
-  "audit.cursor": async (stage) => {
+  "One of several processes that read the same part of a log writes its entries": async (stage) => {
     const { session, ...lease } = await stage.session();
     await stage.appendEach({ session, token: lease.token }, ["a", "b", "c"]);
     expect(await stage.store.audit.behind(1_000)).toContain(session);
@@ -66,7 +65,7 @@ export const verifyAudit: Record<Extract<BehaviourId, `audit.${string}`>, Verify
     expect(await stage.store.audit.behind(1_000)).not.toContain(row.id);
   },
 
-  "audit.outlives": async (stage) => {
+  "Entries outlive a deleted session": async (stage) => {
     const { session, row: _, ...lease } = await stage.session();
     const held = { session, token: lease.token };
     await stage.store.events.append(held, [{ thread: null, event: message("said") }]);
@@ -82,7 +81,7 @@ export const verifyAudit: Record<Extract<BehaviourId, `audit.${string}`>, Verify
     expect(await stage.store.audit.behind(1_000)).not.toContain(session);
   },
 
-  "audit.list": async (stage) => {
+  "Entries are listed by session, actor, kind and time, and by page": async (stage) => {
     const session = newId("session");
     const day = (number: number) => `2025-01-0${number}T00:00:00.000Z`;
     await stage.store.audit.append(
@@ -107,7 +106,7 @@ export const verifyAudit: Record<Extract<BehaviourId, `audit.${string}`>, Verify
     expect(second.previous).not.toBeNull();
   },
 
-  "audit.tampered": async (stage) => {
+  "A changed, removed or truncated entry is detected, and the first one is named": defaultTenantOnly(async (stage) => {
     const location = await stage.fixture.location();
     await using store = await openStore(location);
     await store.audit.append(numbers(6).map((number) => note(`${number}`)));
@@ -128,5 +127,5 @@ export const verifyAudit: Record<Extract<BehaviourId, `audit.${string}`>, Verify
       await stage.fixture.execute(location, "delete from audit");
       await stage.fixture.execute(location, "insert into audit select * from untouched");
     }
-  },
+  }),
 };

@@ -3,9 +3,8 @@ import { expect } from "vitest";
 import type { EncodedEvent } from "../encoded-event.ts";
 import type { Store } from "../store.ts";
 import { startWriter } from "../testing/writer.ts";
-import type { BehaviourId } from "./storage-behaviours.ts";
 import { message, textOf } from "./samples.ts";
-import { collect, numbers, tooLate, type Verify } from "./storage-stage.ts";
+import { defaultTenantOnly, collect, numbers, tooLate, type Behaviours } from "./storage-stage.ts";
 
 async function collectEncoded(store: Store, session: SessionId, count: number): Promise<EncodedEvent[]> {
   const events: EncodedEvent[] = [];
@@ -18,32 +17,34 @@ async function collectEncoded(store: Store, session: SessionId, count: number): 
 
 const seqs = (events: readonly LoggedEvent[]): number[] => events.map(({ seq }) => seq);
 
-export const verifyFollow: Record<Extract<BehaviourId, `follow.${string}`>, Verify> = {
-  "follow.exactly-once": async (stage) => {
-    const lease = await stage.session();
-    await stage.appendEach(lease, numbers(500).map(String));
-    const append = async (): Promise<void> => {
-      for (const round of numbers(50))
-        await stage.appendEach(
-          lease,
-          numbers(50).map((number) => `${round}.${number}`),
-        );
-    };
-    const [here, elsewhere, fromStart, encoded] = await Promise.all([
-      collect(stage.store, lease.session, 250, 2_750),
-      collect(stage.other, lease.session, 499, 2_501),
-      collect(stage.other, lease.session, 0, 3_000),
-      collectEncoded(stage.store, lease.session, 3_000),
-      append(),
-    ]);
-    expect(seqs(here)).toEqual(numbers(2_750, 251));
-    expect(seqs(elsewhere)).toEqual(numbers(2_501, 500));
-    expect(seqs(fromStart)).toEqual(numbers(3_000));
-    expect(fromStart).toEqual(await stage.store.events.read(lease.session, { limit: 3_000 }));
-    expect(encoded).toEqual(await stage.store.events.readEncoded(lease.session, { limit: 3_000 }));
-  },
+export const verifyFollow: Behaviours = {
+  "A follower that starts in the middle sees each event once, in order, during appends": defaultTenantOnly(
+    async (stage) => {
+      const lease = await stage.session();
+      await stage.appendEach(lease, numbers(500).map(String));
+      const append = async (): Promise<void> => {
+        for (const round of numbers(50))
+          await stage.appendEach(
+            lease,
+            numbers(50).map((number) => `${round}.${number}`),
+          );
+      };
+      const [here, elsewhere, fromStart, encoded] = await Promise.all([
+        collect(stage.store, lease.session, 250, 2_750),
+        collect(stage.other, lease.session, 499, 2_501),
+        collect(stage.other, lease.session, 0, 3_000),
+        collectEncoded(stage.store, lease.session, 3_000),
+        append(),
+      ]);
+      expect(seqs(here)).toEqual(numbers(2_750, 251));
+      expect(seqs(elsewhere)).toEqual(numbers(2_501, 500));
+      expect(seqs(fromStart)).toEqual(numbers(3_000));
+      expect(fromStart).toEqual(await stage.store.events.read(lease.session, { limit: 3_000 }));
+      expect(encoded).toEqual(await stage.store.events.readEncoded(lease.session, { limit: 3_000 }));
+    },
+  ),
 
-  "follow.at-once": async (stage) => {
+  "A waiting follower and listeners get an event before its append resolves": defaultTenantOnly(async (stage) => {
     const lease = await stage.session();
     await stage.appendEach(lease, ["before"]);
     const stop = new AbortController();
@@ -76,9 +77,9 @@ export const verifyFollow: Record<Extract<BehaviourId, `follow.${string}`>, Veri
     let at = 0;
     expect(ordered.map((part) => seen.slice(at, (at += part.length)).toSorted())).toEqual(ordered);
     expect(seen).toHaveLength(at);
-  },
+  }),
 
-  "follow.slow": async (stage) => {
+  "A slow follower misses nothing": defaultTenantOnly(async (stage) => {
     const lease = await stage.session();
     await stage.appendEach(lease, ["first"]);
     let isFirst = true;
@@ -94,9 +95,9 @@ export const verifyFollow: Record<Extract<BehaviourId, `follow.${string}`>, Veri
     }
     expect(seqs(events)).toEqual(numbers(3_001));
     expect(Math.max(...sizes)).toBeLessThanOrEqual(1_300);
-  },
+  }),
 
-  "follow.others": async (stage) => {
+  "A follower sees appends of another connection": async (stage) => {
     const lease = await stage.session();
     const [, followed] = await Promise.all([
       (async () => {
@@ -107,7 +108,7 @@ export const verifyFollow: Record<Extract<BehaviourId, `follow.${string}`>, Veri
     for (const events of followed) expect(seqs(events)).toEqual(numbers(40));
   },
 
-  "follow.handover": async (stage) => {
+  "A follower misses nothing while the writer changes between processes": async (stage) => {
     const { session } = await stage.session();
     let lease = { session, token: 1 };
     const all = Promise.all([stage.store, stage.other].map((store) => collect(store, session, 0, 60)));
@@ -120,15 +121,15 @@ export const verifyFollow: Record<Extract<BehaviourId, `follow.${string}`>, Veri
     for (const events of await all) expect(seqs(events)).toEqual(numbers(60));
   },
 
-  "follow.process": async (stage) => {
+  "A follower sees appends of another process": defaultTenantOnly(async (stage) => {
     const { session } = await stage.session();
     const following = collect(stage.store, session, 0, 50);
     await using writer = startWriter(stage.location, { session, token: 1 });
     expect(seqs(await following).slice(0, 50)).toEqual(numbers(50));
     expect(await writer.acknowledged()).toBeGreaterThan(0);
-  },
+  }),
 
-  "follow.abort": async (stage) => {
+  "Following ends when the signal fires, and at once if it has fired already": async (stage) => {
     const lease = await stage.session();
     await stage.appendEach(lease, ["one"]);
     const stop = new AbortController();
@@ -143,7 +144,7 @@ export const verifyFollow: Record<Extract<BehaviourId, `follow.${string}`>, Veri
     expect(seen).toEqual([1]);
   },
 
-  "follow.deleted": async (stage) => {
+  "Following ends when the session is deleted by any process, or does not exist": async (stage) => {
     const lease = await stage.session();
     await stage.appendEach(lease, ["one"]);
     const reached: Promise<void>[] = [];

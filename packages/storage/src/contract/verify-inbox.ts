@@ -1,16 +1,15 @@
 import { newId, type SessionId } from "@tandem/protocol";
 import { expect } from "vitest";
-import type { BehaviourId } from "./storage-behaviours.ts";
 import { sent } from "./samples.ts";
-import { numbers, until, type Verify } from "./storage-stage.ts";
+import { numbers, until, type Behaviours } from "./storage-stage.ts";
 
 const taken = (event: ReturnType<typeof sent>) => ({
   thread: null,
   event: { ...event, processed_at: new Date().toISOString() },
 });
 
-export const verifyInbox: Record<Extract<BehaviourId, `inbox.${string}`>, Verify> = {
-  "inbox.order": async (stage) => {
+export const verifyInbox: Behaviours = {
+  "Waiting input is listed in order of arrival, together with its sessions": async (stage) => {
     const { session } = await stage.session();
     expect(await stage.store.inbox.list(session)).toEqual([]);
     expect(await stage.store.inbox.sessions()).not.toContain(session);
@@ -22,7 +21,7 @@ export const verifyInbox: Record<Extract<BehaviourId, `inbox.${string}`>, Verify
     expect(await stage.store.inbox.sessions()).toContain(session);
   },
 
-  "inbox.none-or-all": async (stage) => {
+  "A put is atomic, and rejected for an unknown session": async (stage) => {
     const { session } = await stage.session();
     const first = sent("first");
     await stage.store.inbox.put(session, [first]);
@@ -31,7 +30,7 @@ export const verifyInbox: Record<Extract<BehaviourId, `inbox.${string}`>, Verify
     await expect(stage.store.inbox.put(newId("session"), [sent("a")])).rejects.toMatchObject({ code: "not_found" });
   },
 
-  "inbox.after": async (stage) => {
+  "Of two puts after the same position, one is refused": async (stage) => {
     const { session } = await stage.session();
     const after = await stage.store.inbox.position(session);
     const both = [sent("a"), sent("b")].map((event, index) =>
@@ -44,7 +43,7 @@ export const verifyInbox: Record<Extract<BehaviourId, `inbox.${string}`>, Verify
     expect(await stage.other.inbox.position(session)).toBe(after + 1);
   },
 
-  "inbox.taken": async (stage) => {
+  "An append removes the inbox entries it consumes only if it succeeds": async (stage) => {
     const { session, ...lease } = await stage.session();
     const [a, b] = [sent("a"), sent("b")];
     await stage.store.inbox.put(session, [a, b]);
@@ -62,7 +61,7 @@ export const verifyInbox: Record<Extract<BehaviourId, `inbox.${string}`>, Verify
     expect(await stage.store.inbox.sessions()).not.toContain(session);
   },
 
-  "inbox.on-put": async (stage) => {
+  "Listeners are called for each put of this and other processes": async (stage) => {
     const { session } = await stage.session();
     const here: SessionId[] = [];
     const elsewhere: SessionId[] = [];

@@ -2,9 +2,8 @@ import { newId } from "@tandem/protocol";
 import { expect } from "vitest";
 import type { JobEvent, JobLease } from "../job-store.ts";
 import type { Store } from "../store.ts";
-import type { BehaviourId } from "./storage-behaviours.ts";
 import { job } from "./samples.ts";
-import { numbers, tooLate, type Stage, type Verify } from "./storage-stage.ts";
+import { defaultTenantOnly, numbers, tooLate, type Stage, type Behaviours } from "./storage-stage.ts";
 
 const seqs = (events: readonly JobEvent[]): number[] => events.map(({ seq }) => seq);
 const step = (number: number) => ({ type: "step", number });
@@ -28,8 +27,8 @@ function follow(store: Store, id: JobLease["job"], after = 0, count = 1) {
 const everywhere = (stage: Stage, id: JobLease["job"], after = 0, count = 1) =>
   [stage.store, stage.other, stage.other].map((store) => follow(store, id, after, count));
 
-export const verifyJobFollow: Record<Extract<BehaviourId, `job.follow${string}`>, Verify> = {
-  "job.follow": async (stage) => {
+export const verifyJobFollow: Behaviours = {
+  "Followers in any process see each event once, until the job ends": async (stage) => {
     const { row, ...lease } = await stage.job();
     await stage.store.jobs.write(lease, numbers(400).map(step));
     const followers = [...everywhere(stage, row.id), ...everywhere(stage, row.id, 300)];
@@ -56,7 +55,7 @@ export const verifyJobFollow: Record<Extract<BehaviourId, `job.follow${string}`>
     expect(seen).toEqual([1]);
   },
 
-  "job.follow-quiet-end": async (stage) => {
+  "Following ends with the job, even if no event marks its end or it ended before": async (stage) => {
     const { row, ...lease } = await stage.job();
     await stage.store.jobs.write(lease, [step(1)]);
     const waiting = everywhere(stage, row.id);
@@ -80,7 +79,7 @@ export const verifyJobFollow: Record<Extract<BehaviourId, `job.follow${string}`>
     for (const { all } of everywhere(stage, newId("job"))) expect(await all).toEqual([]);
   },
 
-  "job.follow-slow": async (stage) => {
+  "A slow follower misses nothing of an ended job": defaultTenantOnly(async (stage) => {
     for (const store of [stage.store, stage.other]) {
       const { row, ...lease } = await stage.job();
       await stage.store.jobs.write(lease, [step(1)]);
@@ -96,5 +95,5 @@ export const verifyJobFollow: Record<Extract<BehaviourId, `job.follow${string}`>
       expect(seqs(events)).toEqual(numbers(2_402));
       expect(events.at(-1)!.event).toEqual({ type: "ended" });
     }
-  },
+  }),
 };

@@ -3,20 +3,16 @@ import { newId, type JobId } from "@tandem/protocol";
 import { expect } from "vitest";
 import { LeaseLost } from "../lease-lost.ts";
 import { startJobWorker } from "../testing/writer.ts";
-import type { BehaviourId } from "./storage-behaviours.ts";
 import { job } from "./samples.ts";
-import { numbers, until, tooLate, type Verify } from "./storage-stage.ts";
+import { defaultTenantOnly, numbers, until, tooLate, type Behaviours } from "./storage-stage.ts";
 
 const MINUTE = 60_000;
 const newSpace = (): string => `space-${randomBytes(6).toString("hex")}`;
 const day = (number: number): string => new Date(Date.UTC(2025, 5, number)).toISOString();
 const step = (number: number) => ({ type: "step", number });
 
-type Follow = Extract<BehaviourId, `job.follow${string}`>;
-type Jobs = Exclude<Extract<BehaviourId, `${"job" | "space"}.${string}`>, Follow>;
-
-export const verifyJobs: Record<Jobs, Verify> = {
-  "job.as-it-was": async (stage) => {
+export const verifyJobs: Behaviours = {
+  "A job round-trips, and its id is unique": defaultTenantOnly(async (stage) => {
     const { jobs } = stage.store;
     const rows = [
       job({ params: { text: "NUL \u0000, half a pair \ud83d" } }),
@@ -38,9 +34,9 @@ export const verifyJobs: Record<Jobs, Verify> = {
     }
     expect(await jobs.get(newId("job"))).toBeUndefined();
     expect(await jobs.events(newId("job"), { after: 0, limit: 5 })).toEqual([]);
-  },
+  }),
 
-  "job.pages": async (stage) => {
+  "Jobs are listed by space, kind and state, by page": async (stage) => {
     const { jobs } = stage.store;
     const space = newSpace();
     const rows = numbers(5).map((number) => job({ space, createdAt: day(number) }));
@@ -65,7 +61,7 @@ export const verifyJobs: Record<Jobs, Verify> = {
     });
   },
 
-  "job.lease": async (stage) => {
+  "A job has one holder at a time, and an ended job cannot be taken": async (stage) => {
     const { jobs } = stage.store;
     const row = job();
     await jobs.create(row);
@@ -115,7 +111,7 @@ export const verifyJobs: Record<Jobs, Verify> = {
     }
   },
 
-  "job.alone": async (stage) => {
+  "Of several jobs of a kind, one at a time is taken alone": async (stage) => {
     const { jobs } = stage.store;
     const takeAlone = (id: JobId, number = 1) =>
       (number % 2 ? stage.store : stage.other).jobs.take(id, `taker ${number}`, MINUTE, { alone: true });
@@ -151,7 +147,7 @@ export const verifyJobs: Record<Jobs, Verify> = {
     }
   },
 
-  "job.waiting": async (stage) => {
+  "Queued and abandoned jobs are found": async (stage) => {
     const { jobs } = stage.store;
     const space = newSpace();
     const queued = job({ space, createdAt: day(2) });
@@ -171,7 +167,7 @@ export const verifyJobs: Record<Jobs, Verify> = {
     expect(await waiting(newSpace())).toEqual([]);
   },
 
-  "job.interrupted": async (stage) => {
+  "A running job without a lease holder is read as interrupted": async (stage) => {
     const { jobs } = stage.store;
     const space = newSpace();
     const { row, ...lease } = await stage.job({ space, state: "queued" });
@@ -201,7 +197,7 @@ export const verifyJobs: Record<Jobs, Verify> = {
     expect(await states()).toEqual(["done", "done", 0, 0]);
   },
 
-  "job.write": async (stage) => {
+  "Events and the row are written atomically and numbered without gaps": async (stage) => {
     const { jobs } = stage.store;
     const { row, ...lease } = await stage.job();
     const strange = { type: "said", text: "NUL \u0000 \ud83d", at: "its own", id: "a", seq: "b" };
@@ -235,7 +231,7 @@ export const verifyJobs: Record<Jobs, Verify> = {
     expect(read.map(({ event }) => event)).toEqual(texts);
   },
 
-  "job.fence": async (stage) => {
+  "A write with a lost lease or after the job's end is rejected and writes nothing": async (stage) => {
     const { jobs } = stage.store;
     const row = job();
     await jobs.create(row);
@@ -259,7 +255,7 @@ export const verifyJobs: Record<Jobs, Verify> = {
     await expect(jobs.write(lease, [step(3)])).rejects.toBeInstanceOf(LeaseLost);
   },
 
-  "job.cancel": async (stage) => {
+  "The worker of a job sees the cancel request": async (stage) => {
     const { jobs } = stage.store;
     const { row, ...lease } = await stage.job({ state: "running" });
     expect(await stage.other.jobs.requestCancel(row.id)).toBe(true);
@@ -274,7 +270,7 @@ export const verifyJobs: Record<Jobs, Verify> = {
     expect(await jobs.requestCancel(newId("job"))).toBe(false);
   },
 
-  "job.delete": async (stage) => {
+  "Deleting a job removes all its data; a held job cannot be deleted": async (stage) => {
     const { jobs } = stage.store;
     const { row, ...lease } = await stage.job();
     const survivor = await stage.job();
@@ -296,7 +292,7 @@ export const verifyJobs: Record<Jobs, Verify> = {
     await expect(jobs.write(lease, [step(1)])).rejects.toBeInstanceOf(LeaseLost);
   },
 
-  "job.killed": async (stage) => {
+  "A job of a killed process is taken by another and resumed": defaultTenantOnly(async (stage) => {
     const { jobs } = stage.store;
     const row = job();
     await jobs.create(row);
@@ -321,9 +317,9 @@ export const verifyJobs: Record<Jobs, Verify> = {
     expect(last!.seq).toBeGreaterThan(stored);
     await following;
     expect(seen).toEqual(numbers(last!.seq));
-  },
+  }),
 
-  "job.no-session": async (stage) => {
+  "A job is not listed as a session": async (stage) => {
     const heard: string[] = [];
     const stop = [
       stage.store.events.onAppend((session) => heard.push(session)),
@@ -342,7 +338,7 @@ export const verifyJobs: Record<Jobs, Verify> = {
     expect((await stage.store.leases.holder(session))?.holder).toBe("stage");
   },
 
-  "space.delete": async (stage) => {
+  "Deleting a space removes all its data and no other's; it is refused while a job is held": async (stage) => {
     const [space, other] = [newSpace(), newSpace()];
     const leases = await Promise.all([space, other].map((of) => stage.job({ space: of })));
     for (const [index, of] of [space, other].entries()) {

@@ -3,16 +3,15 @@ import { expect } from "vitest";
 import { LeaseLost } from "../lease-lost.ts";
 import type { Lease } from "../lease.ts";
 import { withProcess } from "../local-process.ts";
-import type { BehaviourId } from "./storage-behaviours.ts";
 import { sent, sessionRow } from "./samples.ts";
-import { numbers, until, type Verify } from "./storage-stage.ts";
+import { numbers, until, type Behaviours } from "./storage-stage.ts";
 
 const MINUTE = 60_000;
 /** Names a process that has ended: no process of this machine starts at this time. */
 const DEAD = withProcess("killed").replace(/"start":"[^"]*"/, '"start":"1"');
 
-export const verifyLeases: Record<Extract<BehaviourId, `lease.${string}`>, Verify> = {
-  "lease.one-holder": async (stage) => {
+export const verifyLeases: Behaviours = {
+  "One of many concurrent takers gets the lease; the others see its holder": async (stage) => {
     const row = sessionRow();
     await stage.store.sessions.create(row, []);
     expect(await stage.store.leases.holder(row.id)).toBeUndefined();
@@ -28,7 +27,7 @@ export const verifyLeases: Record<Extract<BehaviourId, `lease.${string}`>, Verif
     expect(Date.parse(held!.expiresAt)).toBeGreaterThan(Date.now() + MINUTE / 2);
   },
 
-  "lease.run-out": async (stage) => {
+  "An expired lease is taken over, and its former holder learns that it is lost": async (stage) => {
     const row = sessionRow();
     await stage.store.sessions.create(row, []);
     const old = (await stage.store.leases.take(row.id, "old", 50))!;
@@ -43,7 +42,7 @@ export const verifyLeases: Record<Extract<BehaviourId, `lease.${string}`>, Verif
     await stage.appendEach(lease, ["good"], stage.other);
   },
 
-  "lease.dead": async (stage) => {
+  "A lease whose holder died on this machine is free at once, also that of a job": async (stage) => {
     const [running, idle] = [sessionRow({ status: "running" }), sessionRow()];
     for (const row of [running, idle]) {
       await stage.store.sessions.create(row, []);
@@ -59,7 +58,7 @@ export const verifyLeases: Record<Extract<BehaviourId, `lease.${string}`>, Verif
     await expect(stage.appendEach({ session: running.id, token: 1 }, ["late"])).rejects.toBeInstanceOf(LeaseLost);
   },
 
-  "lease.kept": async (stage) => {
+  "An expired lease still works until another process takes it": async (stage) => {
     const row = sessionRow();
     await stage.store.sessions.create(row, []);
     const lease = (await stage.store.leases.take(row.id, "slow", 1))!;
@@ -70,7 +69,7 @@ export const verifyLeases: Record<Extract<BehaviourId, `lease.${string}`>, Verif
     expect(await stage.other.leases.take(row.id, "other", MINUTE)).toBeUndefined();
   },
 
-  "lease.token": async (stage) => {
+  "Tokens grow with each take and are never reused": async (stage) => {
     const { session } = await stage.session();
     let last: Lease = { session, token: 1 };
     for (const store of [stage.other, stage.store, stage.other]) {
@@ -81,7 +80,7 @@ export const verifyLeases: Record<Extract<BehaviourId, `lease.${string}`>, Verif
     }
   },
 
-  "lease.abandoned": async (stage) => {
+  "Running sessions without a lease holder are found": async (stage) => {
     const rows = [
       sessionRow({ status: "running" }),
       sessionRow({ status: "rescheduling" }),
@@ -97,7 +96,7 @@ export const verifyLeases: Record<Extract<BehaviourId, `lease.${string}`>, Verif
     expect(abandoned).not.toContain(held.session);
   },
 
-  "lease.wanted": async (stage) => {
+  "Sessions that need a worker are found, with their place and waiting time": async (stage) => {
     const wanted = async () =>
       new Map((await stage.other.leases.waitingForWorker()).map(({ session, ...rest }) => [session, rest]));
     const idle = sessionRow({ place: "machine:a" });
@@ -124,7 +123,7 @@ export const verifyLeases: Record<Extract<BehaviourId, `lease.${string}`>, Verif
     expect((await wanted()).has(waits.id)).toBe(false);
   },
 
-  "lease.held": async (stage) => {
+  "Held leases are listed with their holders": async (stage) => {
     const rows = numbers(3).map(() => sessionRow());
     for (const row of rows) await stage.store.sessions.create(row, []);
     const holder = `holder of ${rows[0]!.id}`;
@@ -139,7 +138,7 @@ export const verifyLeases: Record<Extract<BehaviourId, `lease.${string}`>, Verif
     expect(held).toEqual([{ session: kept.session, holder, expiresAt: expect.any(String) }]);
   },
 
-  "lease.no-session": async (stage) => {
+  "Taking a lease on an unknown session is rejected": async (stage) => {
     const none = newId("session");
     await expect(stage.store.leases.take(none, "me", MINUTE)).rejects.toMatchObject({ code: "not_found" });
     expect(await stage.store.leases.holder(none)).toBeUndefined();

@@ -1,14 +1,13 @@
 import { newId, type LoggedEvent, type SessionEvent } from "@tandem/protocol";
 import { expect, inject } from "vitest";
 import { LeaseLost } from "../lease-lost.ts";
-import type { BehaviourId } from "./storage-behaviours.ts";
 import { message, sent, textOf, threadRow, usage } from "./samples.ts";
-import { numbers, type Verify } from "./storage-stage.ts";
+import { defaultTenantOnly, numbers, type Behaviours } from "./storage-stage.ts";
 
 const at = (second: number): string => new Date(Date.UTC(2026, 0, 31, 12, 0, second)).toISOString();
 
-export const verifyLog: Record<Extract<BehaviourId, `log.${string}`>, Verify> = {
-  "log.sequence": async (stage) => {
+export const verifyLog: Behaviours = {
+  "Concurrent appends to several sessions get gapless numbers, in the order of the calls": async (stage) => {
     const leases = await Promise.all(numbers(4).map(() => stage.session()));
     const texts = numbers(50).map((number) => `text ${number}`);
     const all = await Promise.all(leases.map((lease) => stage.appendEach(lease, texts)));
@@ -20,7 +19,7 @@ export const verifyLog: Record<Extract<BehaviourId, `log.${string}`>, Verify> = 
     }
   },
 
-  "log.as-it-was": async (stage) => {
+  "An event round-trips with any text; times keep milliseconds": defaultTenantOnly(async (stage) => {
     const lease = await stage.session();
     const thread = newId("thread");
     const strange = "NUL \u0000, half a pair \ud83d, emoji 🌲, quotes \"'`$1 ? :a";
@@ -56,9 +55,9 @@ export const verifyLog: Record<Extract<BehaviourId, `log.${string}`>, Verify> = 
     expect(encoded.map(({ json }) => JSON.parse(json) as unknown)).toEqual(returned.map(({ event }) => event));
     expect(encoded).toMatchObject(returned.map(({ seq, event: { id, type } }) => ({ seq, thread, id, type })));
     expect(encoded[2]).toMatchObject({ at: Date.parse("2026-01-31T11:00:00Z"), isOnPrimary: false });
-  },
+  }),
 
-  "log.range": async (stage) => {
+  "A range is read in both directions, filtered by type, thread and time": async (stage) => {
     const { events } = stage.store;
     const lease = await stage.session();
     const thread = newId("thread");
@@ -98,7 +97,7 @@ export const verifyLog: Record<Extract<BehaviourId, `log.${string}`>, Verify> = 
     await expect(read({ since: { gt: "yesterday" } })).rejects.toMatchObject({ code: "invalid_request" });
   },
 
-  "log.long": async (stage) => {
+  "A long log and long events are read completely": defaultTenantOnly(async (stage) => {
     const lease = await stage.session();
     const long = "x".repeat(300_000);
     await stage.store.events.append(
@@ -115,9 +114,9 @@ export const verifyLog: Record<Extract<BehaviourId, `log.${string}`>, Verify> = 
     const down = await stage.store.events.read(lease.session, { limit: 1_000, order: "desc" });
     expect(down.map(({ seq }) => seq)).toEqual(numbers(1_000, 2_011).toReversed());
     await stage.store.sessions.delete(lease);
-  },
+  }),
 
-  "log.heavy": async (stage) => {
+  "Reading many long events together takes no longer than one by one": defaultTenantOnly(async (stage) => {
     const lease = await stage.session();
     const heavy = "x".repeat(inject("soak") ? 500_000 : 100_000);
     const written: LoggedEvent[] = [];
@@ -139,9 +138,9 @@ export const verifyLog: Record<Extract<BehaviourId, `log.${string}`>, Verify> = 
     expect(together).toBeLessThan(5 * single + 500);
     // Later behaviours read the whole database.
     await stage.store.sessions.delete(lease);
-  },
+  }),
 
-  "log.find": async (stage) => {
+  "An event is found by its id, and the head is the last number": async (stage) => {
     const { events } = stage.store;
     const lease = await stage.session();
     expect(await events.head(lease.session)).toBe(0);
@@ -154,7 +153,7 @@ export const verifyLog: Record<Extract<BehaviourId, `log.${string}`>, Verify> = 
     expect(await events.head(newId("session"))).toBe(0);
   },
 
-  "log.together": async (stage) => {
+  "Events, the session's row, threads and consumed inbox entries are written atomically": async (stage) => {
     const { row, ...lease } = await stage.session({}, [sent("first")]);
     const [waiting] = await stage.store.inbox.list(row.id);
     const thread = threadRow(row);
@@ -193,7 +192,7 @@ export const verifyLog: Record<Extract<BehaviourId, `log.${string}`>, Verify> = 
     expect(await stage.store.events.head(row.id)).toBe(1);
   },
 
-  "log.fence": async (stage) => {
+  "A stale writer is rejected, and nothing of its append is written": async (stage) => {
     const { row } = await stage.session({}, [sent("wait")]);
     const [waiting] = await stage.store.inbox.list(row.id);
     const old = { session: row.id, token: 1 };
@@ -214,14 +213,14 @@ export const verifyLog: Record<Extract<BehaviourId, `log.${string}`>, Verify> = 
     expect(good!.seq).toBe(1);
   },
 
-  "log.released": async (stage) => {
+  "A released lease cannot write": async (stage) => {
     const lease = await stage.session();
     await stage.store.leases.release(lease);
     await expect(stage.appendEach(lease, ["late"])).rejects.toBeInstanceOf(LeaseLost);
     expect(await stage.store.events.head(lease.session)).toBe(0);
   },
 
-  "log.one-fails": async (stage) => {
+  "A failed append affects no other append of its batch and leaves no gap": async (stage) => {
     const lease = await stage.session();
     const [first] = (await stage.appendEach(lease, ["first"])).flat();
     const append = (events: SessionEvent[]) =>
@@ -246,7 +245,7 @@ export const verifyLog: Record<Extract<BehaviourId, `log.${string}`>, Verify> = 
     ]);
   },
 
-  "log.crosswise": async (stage) => {
+  "Processes that write many shared sessions at once do not deadlock": defaultTenantOnly(async (stage) => {
     const leases = await Promise.all(numbers(12).map(() => stage.session()));
     const stores = [stage.store, stage.other];
     const rounds = numbers(10).flatMap((round) =>
@@ -265,9 +264,9 @@ export const verifyLog: Record<Extract<BehaviourId, `log.${string}`>, Verify> = 
       expect(await stage.store.events.head(session)).toBe(10);
       expect(await stage.store.inbox.list(session)).toHaveLength(10);
     }
-  },
+  }),
 
-  "log.repeated": async (stage) => {
+  "A retried append, whose response was lost, is stored once": async (stage) => {
     const lease = await stage.session();
     const entries = ["a", "b"].map((text) => ({ thread: null, event: message(text) }));
     const once = await stage.store.events.append(lease, entries);

@@ -2,8 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { expect } from "vitest";
 import { recordPages } from "../record-pages.ts";
 import type { RecordChange, StoredRecord } from "../records.ts";
-import type { BehaviourId } from "./storage-behaviours.ts";
-import { numbers, type Stage, type Verify } from "./storage-stage.ts";
+import { defaultTenantOnly, numbers, type Stage, type Behaviours } from "./storage-stage.ts";
 
 const put = (key: string, value: unknown, version?: number): RecordChange => ({
   type: "put",
@@ -18,8 +17,8 @@ const newSpace = (): string => `space-${randomBytes(6).toString("hex")}`;
 const list = (stage: Stage, space: string, query: object = {}): Promise<StoredRecord[]> =>
   stage.store.records.list(space, "page", { limit: 10_000, ...query });
 
-export const verifyRecords: Record<Extract<BehaviourId, `${"record" | "blob"}.${string}`>, Verify> = {
-  "record.as-it-was": async (stage) => {
+export const verifyRecords: Behaviours = {
+  "A value round-trips with any text, up to several megabytes": defaultTenantOnly(async (stage) => {
     const space = newSpace();
     const strange = "NUL \u0000, half a pair \ud83d, emoji 🌲, quotes \"'`$1 ? :a";
     const long = "é".repeat(2_000_000);
@@ -48,9 +47,9 @@ export const verifyRecords: Record<Extract<BehaviourId, `${"record" | "blob"}.${
     await stage.store.records.write(space, []);
     await stage.store.deleteSpace(space);
     await stage.store.deleteSpace(space);
-  },
+  }),
 
-  "record.order": async (stage) => {
+  "Records are listed by code point, in both directions, by prefix and page": async (stage) => {
     const space = newSpace();
     // UTF-16 order would put 🌲 before the last but one key; collation order would put a before B.
     const keys = ["", " ", "A", "B", "Z/1", "a", "a/", "a/1", "a/10", "a/2", "a/\u{10ffff}", "a0", "b", "é", "ﬁ", "🌲"];
@@ -89,7 +88,7 @@ export const verifyRecords: Record<Extract<BehaviourId, `${"record" | "blob"}.${
     expect(await list(stage, space, { prefix: "a/" })).toEqual([]);
   },
 
-  "record.apart": async (stage) => {
+  "Spaces and kinds are isolated from each other": async (stage) => {
     const [here, there] = [newSpace(), newSpace()];
     await stage.store.records.write(here, [put("a", 1), { type: "put", kind: "run", key: "a", value: 2 }]);
     await stage.store.records.write(there, [put("a", 3), drop("b")]);
@@ -103,7 +102,7 @@ export const verifyRecords: Record<Extract<BehaviourId, `${"record" | "blob"}.${
     expect(await stage.store.records.list(newSpace(), "run", { limit: 5 })).toEqual([]);
   },
 
-  "record.versions": async (stage) => {
+  "A change with a stale version is a conflict that names the key": async (stage) => {
     const space = newSpace();
     const { records } = stage.store;
     const versionOf = async (key: string) => (await records.get(space, "page", key))?.version;
@@ -131,7 +130,7 @@ export const verifyRecords: Record<Extract<BehaviourId, `${"record" | "blob"}.${
     expect(await records.get(space, "page", "a")).toMatchObject({ value: "anew", version: 1 });
   },
 
-  "record.all-or-none": async (stage) => {
+  "Thousands of changes are written atomically": defaultTenantOnly(async (stage) => {
     const space = newSpace();
     const { records } = stage.store;
     const keys = numbers(5_000).map((number) => `key ${String(number).padStart(5, "0")}`);
@@ -155,41 +154,43 @@ export const verifyRecords: Record<Extract<BehaviourId, `${"record" | "blob"}.${
     const left = await list(stage, space);
     expect(left).toHaveLength(2_500);
     expect(new Set(left.map(({ value, version }) => `${String(value)} ${version}`))).toEqual(new Set(["changed 2"]));
-  },
+  }),
 
-  "record.at-once": async (stage) => {
-    const space = newSpace();
-    const stores = [stage.store, stage.other];
-    await stage.store.records.write(space, [put("count", 0)]);
-    const count = async (store: (typeof stores)[number]): Promise<void> => {
-      let left = 10;
-      while (left > 0) {
-        const { value, version } = (await store.records.get(space, "page", "count"))!;
-        try {
-          await store.records.write(space, [put("count", (value as number) + 1, version)]);
-          left -= 1;
-        } catch (error) {
-          expect(error).toMatchObject({ code: "conflict" });
+  "One of several concurrent changes to a version wins; unconditional changes do not deadlock": defaultTenantOnly(
+    async (stage) => {
+      const space = newSpace();
+      const stores = [stage.store, stage.other];
+      await stage.store.records.write(space, [put("count", 0)]);
+      const count = async (store: (typeof stores)[number]): Promise<void> => {
+        let left = 10;
+        while (left > 0) {
+          const { value, version } = (await store.records.get(space, "page", "count"))!;
+          try {
+            await store.records.write(space, [put("count", (value as number) + 1, version)]);
+            left -= 1;
+          } catch (error) {
+            expect(error).toMatchObject({ code: "conflict" });
+          }
         }
-      }
-    };
-    await Promise.all([...stores, ...stores].map(count));
-    expect(await stage.store.records.get(space, "page", "count")).toMatchObject({ value: 40, version: 41 });
-    // The same keys in opposite orders must not deadlock.
-    const keys = numbers(100).map(String);
-    const both = numbers(12).map((number) =>
-      stores[number % 2]!.records.write(
-        space,
-        (number % 2 ? keys : keys.toReversed()).map((key) => put(key, number)),
-      ),
-    );
-    await Promise.all(both);
-    const found = await stage.store.records.getMany(space, "page", keys);
-    expect(found.every(({ version }) => version === 12)).toBe(true);
-    expect(new Set(found.map(({ value }) => value)).size).toBe(1);
-  },
+      };
+      await Promise.all([...stores, ...stores].map(count));
+      expect(await stage.store.records.get(space, "page", "count")).toMatchObject({ value: 40, version: 41 });
+      // The same keys in opposite orders must not deadlock.
+      const keys = numbers(100).map(String);
+      const both = numbers(12).map((number) =>
+        stores[number % 2]!.records.write(
+          space,
+          (number % 2 ? keys : keys.toReversed()).map((key) => put(key, number)),
+        ),
+      );
+      await Promise.all(both);
+      const found = await stage.store.records.getMany(space, "page", keys);
+      expect(found.every(({ version }) => version === 12)).toBe(true);
+      expect(new Set(found.map(({ value }) => value)).size).toBe(1);
+    },
+  ),
 
-  "record.names": async (stage) => {
+  "A name that cannot be stored is rejected on both engines": defaultTenantOnly(async (stage) => {
     const space = newSpace();
     const { records, blobs } = stage.store;
     const invalid = { code: "invalid_request", fix: expect.any(String) };
@@ -207,9 +208,9 @@ export const verifyRecords: Record<Extract<BehaviourId, `${"record" | "blob"}.${
     const wide = randomBytes(100).toString("hex");
     await records.write(wide, [{ type: "put", kind, key: longest, value: 1 }]);
     expect(keysOf(await records.list(wide, kind, { limit: 2, prefix: longest.slice(0, 1_999) }))).toEqual([longest]);
-  },
+  }),
 
-  "blob.content": async (stage) => {
+  "Content is found by its hash, from empty to several chunks, and stored once": defaultTenantOnly(async (stage) => {
     const space = newSpace();
     const other = newSpace();
     for (const size of [0, 1, 1_048_576, 2_500_000]) {
@@ -230,9 +231,9 @@ export const verifyRecords: Record<Extract<BehaviourId, `${"record" | "blob"}.${
     await stage.store.blobs.put(other, Buffer.from(mark));
     expect([once, (await stage.fixture.dump(stage.location)).split(sha256).length]).toEqual([2, 3]);
     expect(await stage.store.blobs.get(space, "none")).toBeUndefined();
-  },
+  }),
 
-  "blob.prune": async (stage) => {
+  "Prune removes unreferenced blobs of its own space only": async (stage) => {
     const [space, other] = [newSpace(), newSpace()];
     const { blobs } = stage.store;
     const hashes = await Promise.all(numbers(50).map((number) => blobs.put(space, Buffer.from(`blob ${number}`))));

@@ -3,15 +3,13 @@ import { newId } from "@tandem/protocol";
 import { expect } from "vitest";
 import { LeaseLost } from "../lease-lost.ts";
 import type { TokenRow } from "../store.ts";
-import type { BehaviourId } from "./storage-behaviours.ts";
 import { agent, environment, file } from "./samples.ts";
-import { numbers, type Verify } from "./storage-stage.ts";
+import { defaultTenantOnly, numbers, type Behaviours } from "./storage-stage.ts";
 
-type Resource = "agent" | "environment" | "file" | "transcript" | "token";
 const later = "2030-01-01T00:00:00.000Z";
 
-export const verifyResources: Record<Extract<BehaviourId, `${Resource}.${string}`>, Verify> = {
-  "agent.versions": async (stage) => {
+export const verifyResources: Behaviours = {
+  "Agents are read by newest version, by exact version and as a list of versions": async (stage) => {
     const { agents } = stage.store;
     const first = agent({ name: "one" });
     await agents.create(first);
@@ -31,7 +29,7 @@ export const verifyResources: Record<Extract<BehaviourId, `${Resource}.${string}
     expect((await agents.versions(id, { limit: 2, cursor: rest.previous! })).data).toEqual(page.data);
   },
 
-  "agent.conflict": async (stage) => {
+  "One of two concurrent additions of the same version is rejected": async (stage) => {
     const made = agent();
     await stage.store.agents.create(made);
     await expect(stage.store.agents.create(made)).rejects.toMatchObject({ code: "conflict" });
@@ -49,7 +47,7 @@ export const verifyResources: Record<Extract<BehaviourId, `${Resource}.${string}
     await expect(stage.store.agents.addVersion(agent({ version: 2 }))).rejects.toMatchObject({ code: "not_found" });
   },
 
-  "agent.archive": async (stage) => {
+  "Archived agents are listed only on request": async (stage) => {
     const { agents } = stage.store;
     const made = agent();
     await agents.create(made);
@@ -63,7 +61,7 @@ export const verifyResources: Record<Extract<BehaviourId, `${Resource}.${string}
     await expect(agents.archive(newId("agent"), later)).rejects.toMatchObject({ code: "not_found" });
   },
 
-  "environment.life": async (stage) => {
+  "Environments are created, updated, listed and deleted": async (stage) => {
     const { environments } = stage.store;
     const made = environment({ created_at: "2020-01-01T00:00:00.000Z" });
     await environments.create(made);
@@ -81,7 +79,7 @@ export const verifyResources: Record<Extract<BehaviourId, `${Resource}.${string}
     await expect(environments.update(made)).rejects.toMatchObject({ code: "not_found" });
   },
 
-  "environment.in-use": async (stage) => {
+  "An environment used by an unarchived session cannot be deleted": async (stage) => {
     const made = environment();
     await stage.store.environments.create(made);
     const lease = await stage.session({ environmentId: made.id });
@@ -92,7 +90,7 @@ export const verifyResources: Record<Extract<BehaviourId, `${Resource}.${string}
     expect(await stage.store.environments.get(made.id)).toBeUndefined();
   },
 
-  "file.content": async (stage) => {
+  "File content round-trips, from empty to several chunks": defaultTenantOnly(async (stage) => {
     const { files } = stage.store;
     for (const size of [0, 1, 1_048_576, 2_500_000]) {
       const content = new Uint8Array(randomBytes(size));
@@ -108,9 +106,9 @@ export const verifyResources: Record<Extract<BehaviourId, `${Resource}.${string}
       expect(await files.content(made.id as never)).toBeUndefined();
       expect(await files.get(made.id)).toBeUndefined();
     }
-  },
+  }),
 
-  "file.list": async (stage) => {
+  "Files are listed by id and by session": async (stage) => {
     const { session } = await stage.session();
     const scoped = file(0, { scope: { type: "session", id: session } });
     const others = [file(0), file(0)];
@@ -123,7 +121,7 @@ export const verifyResources: Record<Extract<BehaviourId, `${Resource}.${string}
     expect(await list({ ids: [] })).toEqual([]);
   },
 
-  "transcript.lines": async (stage) => {
+  "Lines keep their order, duplicates are skipped, and subpaths are separate": async (stage) => {
     const { transcripts } = stage.store;
     const lease = await stage.session();
     const line = (number: number) => ({ zebra: number, uuid: `u${number}`, text: "NUL \u0000" });
@@ -139,7 +137,7 @@ export const verifyResources: Record<Extract<BehaviourId, `${Resource}.${string}
     expect(await transcripts.subpaths(newId("session"))).toEqual([]);
   },
 
-  "transcript.replace": async (stage) => {
+  "A transcript is replaced completely": async (stage) => {
     const { transcripts } = stage.store;
     const lease = await stage.session();
     await transcripts.append(lease, "main", [{ uuid: "a" }, { uuid: "b" }]);
@@ -151,7 +149,7 @@ export const verifyResources: Record<Extract<BehaviourId, `${Resource}.${string}
     expect(await transcripts.subpaths(lease.session)).toEqual(["other"]);
   },
 
-  "transcript.fenced": async (stage) => {
+  "Only the lease holder writes transcripts": async (stage) => {
     const { session, token } = await stage.session();
     const { transcripts } = stage.store;
     await transcripts.append({ session, token }, "main", [{ uuid: "a" }]);
@@ -161,7 +159,7 @@ export const verifyResources: Record<Extract<BehaviourId, `${Resource}.${string}
     expect(await transcripts.load(session, "main")).toEqual([{ uuid: "a" }]);
   },
 
-  "token.life": async (stage) => {
+  "Tokens are found by hash, listed, touched and deleted": defaultTenantOnly(async (stage) => {
     const { tokens } = stage.store;
     const token: TokenRow = {
       id: newId("token"),
@@ -180,5 +178,5 @@ export const verifyResources: Record<Extract<BehaviourId, `${Resource}.${string}
     expect(await tokens.delete(token.id)).toBe(true);
     expect(await tokens.delete(token.id)).toBe(false);
     expect(await tokens.findByHash(token.sha256)).toBeUndefined();
-  },
+  }),
 };

@@ -1,13 +1,7 @@
 import { expect } from "vitest";
 import type { SearchQuery } from "../search-index.ts";
-import type { BehaviourId } from "./storage-behaviours.ts";
 import { doc, keysFound, newSpace } from "./search-samples.ts";
-import { numbers, type Stage, type Verify } from "./storage-stage.ts";
-
-type Id = Extract<
-  BehaviourId,
-  "search.meaning" | "search.vectors-change" | "search.filters" | "search.refused" | "search.space-deleted"
->;
+import { numbers, type Stage, type Behaviours } from "./storage-stage.ts";
 
 /** A vector that points at this angle, in degrees. */
 const at = (degrees: number): Float32Array => {
@@ -20,8 +14,8 @@ async function near(stage: Stage, space: string, query: Partial<SearchQuery>): P
   return hits.map(({ key }) => key);
 }
 
-export const verifySearchVectors: Record<Id, Verify> = {
-  "search.meaning": async (stage) => {
+export const verifySearchVectors: Behaviours = {
+  "The nearest vectors of the query's model are found and fused with full text": async (stage) => {
     const space = newSpace();
     const { search } = stage.store;
     await search.put(space, [
@@ -46,7 +40,7 @@ export const verifySearchVectors: Record<Id, Verify> = {
     expect(hits.map(({ key }) => key)).not.toContain("away");
   },
 
-  "search.vectors-change": async (stage) => {
+  "Vectors changed or removed by another process are seen at once": async (stage) => {
     const space = newSpace();
     const many = numbers(2_500).map((number) => doc(`${number}`, { vector: at(20 + number / 100), vectorModel: "m" }));
     await stage.store.search.put(space, many);
@@ -69,7 +63,7 @@ export const verifySearchVectors: Record<Id, Verify> = {
     ]);
   },
 
-  "search.filters": async (stage) => {
+  "Kinds and filters are exact, also for vectors; spaces are isolated": async (stage) => {
     const [space, elsewhere] = [newSpace(), newSpace()];
     const { search } = stage.store;
     const vector = at(0);
@@ -107,7 +101,7 @@ export const verifySearchVectors: Record<Id, Verify> = {
     expect(await both({ filters: { connection: "shop" } })).toEqual(["b"]);
   },
 
-  "search.refused": async (stage) => {
+  "Invalid documents are rejected with a message; unusual text is stored": async (stage) => {
     const space = newSpace();
     const { search } = stage.store;
     const refused = { code: "invalid_request" };
@@ -126,7 +120,7 @@ export const verifySearchVectors: Record<Id, Verify> = {
     expect(await keysFound(stage, space, long[9]!)).toEqual(["long"]);
   },
 
-  "search.space-deleted": async (stage) => {
+  "Deleting a space removes its words, and its name can be reused": async (stage) => {
     const [space, other] = [newSpace(), newSpace()];
     const { search } = stage.store;
     const secret = "geheimnisvoll";

@@ -1,14 +1,8 @@
 import { expect } from "vitest";
 import { openStore } from "../open-store.ts";
 import type { SearchQuery } from "../search-index.ts";
-import type { BehaviourId } from "./storage-behaviours.ts";
 import { doc, keysFound, newSpace } from "./search-samples.ts";
-import { numbers, type Stage, type Verify } from "./storage-stage.ts";
-
-type Id = Exclude<
-  Extract<BehaviourId, `search.${string}`>,
-  "search.meaning" | "search.vectors-change" | "search.filters" | "search.refused" | "search.space-deleted"
->;
+import { numbers, type Stage, type Behaviours } from "./storage-stage.ts";
 
 /** Creates a space with one document per text, keyed by the text's name. */
 async function spaceWith(stage: Stage, texts: Record<string, string>): Promise<(text: string) => Promise<string[]>> {
@@ -30,8 +24,8 @@ async function expectAll(
   expect(actual).toEqual(expected);
 }
 
-export const verifySearch: Record<Id, Verify> = {
-  "search.languages": async (stage) => {
+export const verifySearch: Behaviours = {
+  "Words in every script are found, with and without diacritics": async (stage) => {
     const found = await spaceWith(stage, {
       german: "Die Übersicht über Größe und Straße der Müller GmbH",
       french: "L’élève a déjà reçu la facture",
@@ -78,7 +72,7 @@ export const verifySearch: Record<Id, Verify> = {
     });
   },
 
-  "search.unspaced": async (stage) => {
+  "Parts of phrases are found in scripts without spaces": async (stage) => {
     const found = await spaceWith(stage, {
       chinese: "我们的客户订单管理系统",
       japanese: "東京都庁の顧客データベースはここです。",
@@ -110,7 +104,7 @@ export const verifySearch: Record<Id, Verify> = {
     expect(await found("顧客データベース")).toEqual(["japanese", "katakana", "mixed"]);
   },
 
-  "search.identifiers": async (stage) => {
+  "Identifiers are found by their parts, in any case style": async (stage) => {
     const found = await spaceWith(stage, {
       camel: "CustomerId",
       snake: "customer_id",
@@ -142,7 +136,7 @@ export const verifySearch: Record<Id, Verify> = {
     });
   },
 
-  "search.prefix": async (stage) => {
+  "The last word matches as a prefix; plurals and singulars match each other": async (stage) => {
     const found = await spaceWith(stage, {
       invoices: "All invoices of companies",
       invoice: "One invoice of a company",
@@ -168,7 +162,7 @@ export const verifySearch: Record<Id, Verify> = {
     expect((await found("invoices"))[0]).toBe("invoices");
   },
 
-  "search.any-text": async (stage) => {
+  "Any text is a valid query, and none is parsed as an expression": async (stage) => {
     const found = await spaceWith(stage, { one: "What is near and not an order, or a title: customers" });
     const none = [
       "",
@@ -223,7 +217,7 @@ export const verifySearch: Record<Id, Verify> = {
     for (const limit of limits) expect(await stage.store.search.search(space, { text: "x", limit })).toEqual([]);
   },
 
-  "search.ranks": async (stage) => {
+  "Exact names rank first, then all words, then some; titles and rare words weigh more": async (stage) => {
     const space = newSpace();
     const filler = "This page says something about many other things as well. ".repeat(20);
     await stage.store.search.put(space, [
@@ -252,7 +246,7 @@ export const verifySearch: Record<Id, Verify> = {
     expect(await stage.store.search.search(space, { text: "orders", limit: 2 })).toHaveLength(2);
   },
 
-  "search.many": async ({ fixture }) => {
+  "With common words in many documents, titles rank first and rare words decide": async ({ fixture }) => {
     // In its own database: later behaviours read the whole one.
     await using store = await openStore(await fixture.location());
     const space = newSpace();
@@ -287,7 +281,7 @@ export const verifySearch: Record<Id, Verify> = {
     expect(await kept({ text: "common", kinds: ["table"] })).toHaveLength(3);
   },
 
-  "search.snippets": async (stage) => {
+  "A snippet is the best passage in its original spelling, with matches in « »": async (stage) => {
     const space = newSpace();
     const filler = "Nothing of interest is said here at all. ".repeat(40);
     const long = `${filler}The Ürsprung of\n\n a CustomerId is the CRM. ${filler}Later a customer comes again. ${filler}`;
@@ -315,7 +309,7 @@ export const verifySearch: Record<Id, Verify> = {
     expect(emoji.isWellFormed()).toBe(true);
   },
 
-  "search.replaced": async (stage) => {
+  "Putting a document again replaces it; a removed one is no longer found": async (stage) => {
     const space = newSpace();
     const { search } = stage.store;
     await search.put(space, [doc("a", { text: "former words" }), doc("b", { text: "other words" })]);
@@ -346,7 +340,7 @@ export const verifySearch: Record<Id, Verify> = {
     expect(await keysFound(stage, space, "plenty", 1_000)).toEqual([]);
   },
 
-  "search.hashes": async (stage) => {
+  "Hashes of all documents are listed by kind, in any number": async (stage) => {
     const space = newSpace();
     const { search } = stage.store;
     expect(await search.hashes(space)).toEqual(new Map());

@@ -3,9 +3,8 @@ import { expect } from "vitest";
 import { LeaseLost } from "../lease-lost.ts";
 import type { SessionRow } from "../store.ts";
 import type { PageQuery } from "../page.ts";
-import type { BehaviourId } from "./storage-behaviours.ts";
 import { file, sent, sessionAgent, sessionRow, threadRow, usage } from "./samples.ts";
-import { numbers, type Stage, type Verify } from "./storage-stage.ts";
+import { defaultTenantOnly, numbers, type Stage, type Behaviours } from "./storage-stage.ts";
 
 const day = (number: number): string => new Date(Date.UTC(2025, 5, number)).toISOString();
 
@@ -17,8 +16,8 @@ async function series(stage: Stage, days: readonly number[]): Promise<{ rows: Se
   return { rows, agentId };
 }
 
-export const verifySessions: Record<Extract<BehaviourId, `session.${string}`>, Verify> = {
-  "session.as-it-was": async (stage) => {
+export const verifySessions: Behaviours = {
+  "A session round-trips with its primary thread and inbox": defaultTenantOnly(async (stage) => {
     const row = sessionRow({
       title: "NUL \u0000 and 🌲",
       agent: sessionAgent({ system: "long ".repeat(20_000) }),
@@ -34,9 +33,9 @@ export const verifySessions: Record<Extract<BehaviourId, `session.${string}`>, V
       threadRow(row, { id: row.primaryThread, parent: null, agent, status: "idle", usage: row.usage }),
     ]);
     expect(await stage.store.sessions.get(newId("session"))).toBeUndefined();
-  },
+  }),
 
-  "session.conflict": async (stage) => {
+  "Creating an existing id is a conflict and writes nothing": async (stage) => {
     const { row } = await stage.session();
     const again = stage.store.sessions.create({ ...row, title: "other" }, [sent("late")]);
     await expect(again).rejects.toMatchObject({ code: "conflict" });
@@ -44,7 +43,7 @@ export const verifySessions: Record<Extract<BehaviourId, `session.${string}`>, V
     expect(await stage.store.inbox.list(row.id)).toEqual([]);
   },
 
-  "session.pages": async (stage) => {
+  "Pages go in both directions to exact ends, and stay stable while rows change": async (stage) => {
     const { rows, agentId } = await series(stage, [1, 2, 3, 4, 5, 6, 7]);
     const page = async (query: Partial<PageQuery>) => {
       const found = await stage.store.sessions.list({ limit: 3, agentId, ...query });
@@ -102,7 +101,7 @@ export const verifySessions: Record<Extract<BehaviourId, `session.${string}`>, V
     expect((await page({ cursor: empty.previous! })).days).toEqual([3, 3, 2]);
   },
 
-  "session.filters": async (stage) => {
+  "Lists are filtered by archive, agent, version, status and creation time": async (stage) => {
     const agentId = newId("agent");
     const make = async (fields: Partial<SessionRow>, version = 1): Promise<string> => {
       const row = sessionRow({ agent: sessionAgent({ id: agentId, version }), ...fields });
@@ -124,7 +123,7 @@ export const verifySessions: Record<Extract<BehaviourId, `session.${string}`>, V
     expect(await list({ agentId: newId("agent") })).toEqual([]);
   },
 
-  "session.cursor": async (stage) => {
+  "A foreign cursor is rejected with a fix": async (stage) => {
     const { agentId } = await series(stage, [1, 2]);
     const list = (cursor: string, order?: "asc") => stage.store.sessions.list({ limit: 1, agentId, cursor, order });
     const { next } = await stage.store.sessions.list({ limit: 1, agentId });
@@ -150,7 +149,7 @@ export const verifySessions: Record<Extract<BehaviourId, `session.${string}`>, V
     expect((await list(next!)).data).toHaveLength(1);
   },
 
-  "session.place": async (stage) => {
+  "A session's place can be changed, and waiting sessions are listed": async (stage) => {
     const { row, ...lease } = await stage.session({ place: "any" });
     const agentId = row.agent.id;
     const read = () => stage.other.sessions.get(row.id);
@@ -173,7 +172,7 @@ export const verifySessions: Record<Extract<BehaviourId, `session.${string}`>, V
     expect(await waiting()).toContain(asking.session);
   },
 
-  "session.deployment": async (stage) => {
+  "Lists the sessions of a deployment": async (stage) => {
     const deploymentId = `depl_${newId("session")}`;
     const made = [await stage.session({ deploymentId }), await stage.session({ deploymentId })];
     const other = await stage.session();
@@ -183,7 +182,7 @@ export const verifySessions: Record<Extract<BehaviourId, `session.${string}`>, V
     expect(await stage.other.sessions.get(other.session)).not.toHaveProperty("deploymentId");
   },
 
-  "session.delete": async (stage) => {
+  "Deleting a session removes all its data and touches no other session": async (stage) => {
     const { row, ...lease } = await stage.session({}, [sent("wait")]);
     const survivor = await stage.session();
     for (const { session, token } of [lease, survivor]) {
@@ -205,13 +204,13 @@ export const verifySessions: Record<Extract<BehaviourId, `session.${string}`>, V
     await expect(stage.store.inbox.put(lease.session, [sent("late")])).rejects.toMatchObject({ code: "not_found" });
   },
 
-  "session.delete-fenced": async (stage) => {
+  "Only the lease holder can delete a session": async (stage) => {
     const { row } = await stage.session();
     await expect(stage.store.sessions.delete({ session: row.id, token: 7 })).rejects.toBeInstanceOf(LeaseLost);
     expect(await stage.store.sessions.get(row.id)).toEqual(row);
   },
 
-  "session.usage": async (stage) => {
+  "Usage is summed by day and agent": async (stage) => {
     const ids = [newId("agent"), newId("agent")].sort();
     const at = (hour: number): string => new Date(Date.UTC(2024, 1, 1, hour)).toISOString();
     const add = (agent: number, hour: number, cents: number) =>

@@ -3,9 +3,8 @@ import { expect } from "vitest";
 import { LeaseLost } from "../lease-lost.ts";
 import type { AccountState, Claim } from "../spending.ts";
 import type { Store } from "../store.ts";
-import type { BehaviourId } from "./storage-behaviours.ts";
 import { sessionRow } from "./samples.ts";
-import { numbers, until, type Stage, type Verify } from "./storage-stage.ts";
+import { defaultTenantOnly, numbers, until, type Stage, type Behaviours } from "./storage-stage.ts";
 
 const agent = (of: string, fields: Partial<Claim> = {}): Claim => ({
   scope: "agent",
@@ -24,8 +23,8 @@ async function stateOf(store: Store, of: string): Promise<Pick<AccountState, "sp
 
 const leases = (stage: Stage, count: number) => Promise.all(numbers(count).map(() => stage.session()));
 
-export const verifySpending: Record<Extract<BehaviourId, `spending.${string}`>, Verify> = {
-  "spending.together": async (stage) => {
+export const verifySpending: Behaviours = {
+  "Concurrent reservations succeed while they fit; the others see the remaining amount": async (stage) => {
     const of = newId("agent");
     const sessions = await leases(stage, 12);
     const tried = await Promise.all(
@@ -46,7 +45,7 @@ export const verifySpending: Record<Extract<BehaviourId, `spending.${string}`>, 
     expect(await stateOf(stage.store, of)).toEqual({ spent: 0, reserved: 100 });
   },
 
-  "spending.all-or-none": async (stage) => {
+  "A reservation is made on all accounts or none, and spending is always counted": defaultTenantOnly(async (stage) => {
     const [wide, narrow] = [newId("agent"), newId("agent")];
     const lease = await stage.session();
     const claims = (total: number, reserve: number) => [
@@ -61,9 +60,9 @@ export const verifySpending: Record<Extract<BehaviourId, `spending.${string}`>, 
     expect(await stateOf(stage.store, narrow)).toEqual({ spent: 30, reserved: 10 });
     expect(await stage.store.spending.settle(lease, claims(30, 0))).toEqual([]);
     expect(await stateOf(stage.store, wide)).toEqual({ spent: 30, reserved: 0 });
-  },
+  }),
 
-  "spending.once": async (stage) => {
+  "Spending is counted once per total, however often it is reported": async (stage) => {
     const of = newId("agent");
     const lease = await stage.session();
     for (const total of [0, 10, 10, 25, 25]) await stage.store.spending.settle(lease, [agent(of, { total })]);
@@ -76,7 +75,7 @@ export const verifySpending: Record<Extract<BehaviourId, `spending.${string}`>, 
     expect(await stateOf(stage.store, of)).toEqual({ spent: 27, reserved: 0 });
   },
 
-  "spending.days": async (stage) => {
+  "Spending after the switch to a new account is charged to that account only": async (stage) => {
     const [monday, tuesday] = [newId("agent"), newId("agent")];
     const lease = await stage.session();
     await stage.store.spending.settle(lease, [agent(monday)]);
@@ -88,14 +87,14 @@ export const verifySpending: Record<Extract<BehaviourId, `spending.${string}`>, 
     expect(await stateOf(stage.store, tuesday)).toEqual({ spent: 4, reserved: 0 });
   },
 
-  "spending.before": async (stage) => {
+  "Spending before the first report is not counted": async (stage) => {
     const of = newId("agent");
     const lease = await stage.session();
     for (const total of [500, 500, 503]) await stage.store.spending.settle(lease, [agent(of, { total })]);
     expect(await stateOf(stage.store, of)).toEqual({ spent: 3, reserved: 0 });
   },
 
-  "spending.lease": async (stage) => {
+  "A reservation ends with its lease: released, expired, taken over or deleted": async (stage) => {
     const of = newId("agent");
     const reserve = [agent(of, { reserve: 10, limit: 10 })];
     const nothingHeld = () => until(async () => ((await stateOf(stage.store, of))!.reserved === 0 ? true : undefined));
@@ -120,7 +119,7 @@ export const verifySpending: Record<Extract<BehaviourId, `spending.${string}`>, 
     expect(await stateOf(stage.store, of)).toEqual({ spent: 0, reserved: 10 });
   },
 
-  "spending.charge": async (stage) => {
+  "Spending of no session is charged on all accounts or none, next to reservations": async (stage) => {
     const [wide, narrow] = [newId("agent"), newId("agent")];
     const lease = await stage.session();
     await stage.store.spending.settle(lease, [agent(narrow, { reserve: 30, limit: 100 })]);
@@ -142,7 +141,7 @@ export const verifySpending: Record<Extract<BehaviourId, `spending.${string}`>, 
     expect(await stateOf(stage.other, narrow)).toEqual({ spent: 45, reserved: 41 });
   },
 
-  "spending.fenced": async (stage) => {
+  "A stale writer can neither count nor reserve": async (stage) => {
     const of = newId("agent");
     const lease = await stage.session();
     await stage.store.spending.settle(lease, [agent(of)]);

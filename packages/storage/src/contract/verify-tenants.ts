@@ -2,9 +2,8 @@ import { expect } from "vitest";
 import { newId, type SessionId } from "@tandem/protocol";
 import { openStore } from "../open-store.ts";
 import type { Store } from "../store.ts";
-import type { BehaviourId } from "./storage-behaviours.ts";
 import { agent, file, job, message, sent, sessionRow, tenantRow, textOf, tokenRow } from "./samples.ts";
-import { collect, numbers, until, type Stage, type Verify } from "./storage-stage.ts";
+import { collect, numbers, until, type Stage, type Behaviours } from "./storage-stage.ts";
 
 /** Two new tenants, opened in this process and in another. */
 async function two(stage: Stage): Promise<AsyncDisposable & { ids: string[]; here: Store[]; there: Store[] }> {
@@ -30,8 +29,8 @@ async function speak(store: Store, id: SessionId, text: string): Promise<void> {
   await store.events.append(lease, [{ thread: null, event: message(text) }]);
 }
 
-export const verifyTenants: Record<Extract<BehaviourId, `tenant.${string}`>, Verify> = {
-  "tenant.life": async (stage) => {
+export const verifyTenants: Behaviours = {
+  "Tenants are created, listed, changed and archived; the default tenant always exists": async (stage) => {
     const { tenants } = stage.store;
     const row = tenantRow();
     await tenants.create(row);
@@ -60,7 +59,7 @@ export const verifyTenants: Record<Extract<BehaviourId, `tenant.${string}`>, Ver
     expect(await stage.store.tenant("default")).toBe(stage.store);
   },
 
-  "tenant.apart": async (stage) => {
+  "Tenants are isolated from each other, even with equal ids": async (stage) => {
     await using tenants = await two(stage);
     const { ids, here, there } = tenants;
     const id = newId("session");
@@ -105,7 +104,7 @@ export const verifyTenants: Record<Extract<BehaviourId, `tenant.${string}`>, Ver
     expect(await stage.store.tokens.list(ids[1])).toEqual([]);
   },
 
-  "tenant.bells": async (stage) => {
+  "Notifications reach listeners of their own tenant in any process, and no other tenant's": async (stage) => {
     await using tenants = await two(stage);
     const { here, there } = tenants;
     const id = newId("session");
@@ -137,7 +136,7 @@ export const verifyTenants: Record<Extract<BehaviourId, `tenant.${string}`>, Ver
     expect(heard).toEqual([[id], []]);
   },
 
-  "tenant.crowd": async (stage) => {
+  "Many tenants share connections without mixing their tables": async (stage) => {
     const rows = numbers(3).map(() => tenantRow());
     for (const row of rows) await stage.store.tenants.create(row);
     const id = newId("session");
@@ -165,7 +164,7 @@ export const verifyTenants: Record<Extract<BehaviourId, `tenant.${string}`>, Ver
     expect(await stage.store.sessions.get(id)).toBeUndefined();
   },
 
-  "tenant.delete": async (stage) => {
+  "Deleting an archived tenant removes all its data, and its id can be reused": async (stage) => {
     const row = tenantRow();
     await stage.store.tenants.create(row);
     const [here, there] = [await stage.store.tenant(row.id), await stage.other.tenant(row.id)];
@@ -192,7 +191,7 @@ export const verifyTenants: Record<Extract<BehaviourId, `tenant.${string}`>, Ver
     expect(await stage.store.tokens.list(row.id)).toEqual([]);
   },
 
-  "tenant.closed": async (stage) => {
+  "A tenant's store is cached, reopened after closing, and closed with the root store": async (stage) => {
     const row = tenantRow();
     const store = await openStore(stage.location);
     await store.tenants.create(row);

@@ -1,12 +1,11 @@
 import { expect } from "vitest";
 import { MIGRATIONS, POSTGRES, SCHEMA_VERSION, SQLITE } from "../operations/schema/migrations.ts";
 import { openStore } from "../open-store.ts";
-import type { BehaviourId } from "./storage-behaviours.ts";
 import { message, sessionRow } from "./samples.ts";
-import { numbers, type Verify } from "./storage-stage.ts";
+import { numbers, type Behaviours } from "./storage-stage.ts";
 
-export const verifyWhole: Record<Extract<BehaviourId, `schema.${string}` | `store.${string}`>, Verify> = {
-  "schema.concurrent": async (stage) => {
+export const verifyWhole: Behaviours = {
+  "An empty database opened by many processes at once is migrated once": async (stage) => {
     const location = await stage.fixture.location();
     const stores = await Promise.all(numbers(6).map(() => openStore(location)));
     const row = sessionRow();
@@ -16,7 +15,7 @@ export const verifyWhole: Record<Extract<BehaviourId, `schema.${string}` | `stor
     expect((await stage.fixture.dump(location)).match(/"applied_at"/g)).toHaveLength(SCHEMA_VERSION);
   },
 
-  "schema.reopened": async (stage) => {
+  "Stored data survives closing and reopening": async (stage) => {
     const location = await stage.fixture.location();
     const row = sessionRow();
     {
@@ -30,7 +29,7 @@ export const verifyWhole: Record<Extract<BehaviourId, `schema.${string}` | `stor
     expect(await store.events.read(row.id, { limit: 5 })).toHaveLength(1);
   },
 
-  "schema.newer": async (stage) => {
+  "A newer schema is rejected and left unchanged": async (stage) => {
     const add = (location: string, version: number, compatible: number): Promise<void> =>
       stage.fixture.execute(location, `insert into schema_version values (${version}, 0, ${compatible})`);
     const location = await stage.fixture.location();
@@ -49,7 +48,7 @@ export const verifyWhole: Record<Extract<BehaviourId, `schema.${string}` | `stor
     expect(await stage.fixture.dump(location)).toBe(good);
   },
 
-  "schema.one-newer": async (stage) => {
+  "A schema one version newer is accepted if marked compatible": async (stage) => {
     const location = await stage.fixture.location();
     await using store = await openStore(location);
     // A newer Tandem migrates the database while this one is open.
@@ -65,7 +64,7 @@ export const verifyWhole: Record<Extract<BehaviourId, `schema.${string}` | `stor
     expect(await late.sessions.get(row.id)).toMatchObject({ title: "old" });
   },
 
-  "schema.upgraded": async (stage) => {
+  "Data of an older Tandem is kept and found after the upgrade": async (stage) => {
     const location = await stage.fixture.location();
     const dialect = stage.fixture.name === "postgres" ? POSTGRES : SQLITE;
     const execute = (text: string): Promise<void> => stage.fixture.execute(location, text);
@@ -97,7 +96,7 @@ export const verifyWhole: Record<Extract<BehaviourId, `schema.${string}` | `stor
     expect(await store.events.append(lease, [{ thread: null, event: message("goes on") }])).toHaveLength(1);
   },
 
-  "store.describe": async (stage) => {
+  "A store describes its engine and location, and checks itself": async (stage) => {
     const described = await stage.store.describe();
     expect(described).toMatchObject({ engine: stage.fixture.name, schema: SCHEMA_VERSION });
     expect(described.bytes).toBeGreaterThan(10_000);
@@ -105,7 +104,7 @@ export const verifyWhole: Record<Extract<BehaviourId, `schema.${string}` | `stor
     await expect(stage.store.check()).resolves.toBeUndefined();
   },
 
-  "store.closed": async (stage) => {
+  "A closed store rejects calls; calls in progress complete": async (stage) => {
     const row = sessionRow();
     const store = await openStore(stage.location);
     await store.sessions.create(row, []);

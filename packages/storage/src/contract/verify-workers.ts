@@ -2,14 +2,13 @@ import { expect } from "vitest";
 import { SCHEMA_VERSION } from "../operations/schema/migrations.ts";
 import { thisHost } from "../stores/worker-store.ts";
 import { WORKER_ALIVE_MS } from "../worker-store.ts";
-import type { BehaviourId } from "./storage-behaviours.ts";
 import { workerRow } from "./samples.ts";
-import type { Verify } from "./storage-stage.ts";
+import type { Behaviours } from "./storage-stage.ts";
 
 const HOUR = 3_600_000;
 
-export const verifyWorkers: Record<Extract<BehaviourId, `worker.${string}`>, Verify> = {
-  "worker.life": async (stage) => {
+export const verifyWorkers: Behaviours = {
+  "Workers send heartbeats, are listed, expire, and are forgotten": async (stage) => {
     const { workers } = stage.store;
     const seen = async (id: string) => (await stage.other.workers.list()).find((row) => row.id === id);
     const row = workerRow({ startedAt: "2026-01-02T03:04:05.678Z" });
