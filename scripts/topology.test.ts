@@ -91,6 +91,7 @@ const TEST_ENTRY_POINTS = new Set([
   "@tandem/policy/testing",
   "@tandem/server/testing",
   "@tandem/storage/testing/pgbouncer",
+  "@tandem/storage/testing/scratch-store",
   "@tandem/storage/testing",
   "@tandem/tandem/testing",
   "@tandem/workspace/testing",

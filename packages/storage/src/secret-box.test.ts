@@ -1,17 +1,11 @@
-import { chmod, mkdtemp, readdir, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { readKeyFile, SecretBox } from "./secret-box.ts";
-
-async function folder(): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), "tandem-key-"));
-  onTestFinished(() => rm(path, { recursive: true }));
-  return path;
-}
+import { scratchFolder } from "./testing/scratch-store.ts";
 
 test("a secret opens for its owner only, and not with another key", async () => {
-  const home = await folder();
+  const home = await scratchFolder();
   const box = new SecretBox(() => readKeyFile(join(home, "secrets.key")));
   const sealed = await box.seal("s3cret-ü", "vlt_1");
   expect(JSON.stringify(sealed)).not.toContain("s3cret");
@@ -24,7 +18,7 @@ test("a secret opens for its owner only, and not with another key", async () => 
 });
 
 test("processes that start together get one key, in a file that others cannot read", async () => {
-  const home = await folder();
+  const home = await scratchFolder();
   const path = join(home, "secrets.key");
   const keys = await Promise.all(Array.from({ length: 8 }, () => readKeyFile(path)));
   expect(new Set(keys.map((key) => key.toString("hex"))).size).toBe(1);
@@ -33,7 +27,7 @@ test("processes that start together get one key, in a file that others cannot re
 });
 
 test("a key that others can read is refused", async () => {
-  const path = join(await folder(), "secrets.key");
+  const path = join(await scratchFolder(), "secrets.key");
   const key = await readKeyFile(path);
   await chmod(path, 0o644);
   await expect(readKeyFile(path)).rejects.toMatchObject({ fix: expect.stringContaining("chmod 600") as string });

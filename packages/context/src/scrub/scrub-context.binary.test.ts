@@ -1,12 +1,12 @@
 import { configSchema } from "@tandem/protocol";
 import { openStore } from "@tandem/storage";
+import { scratchFolder } from "@tandem/storage/testing/scratch-store";
 import { git } from "@tandem/workspace";
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { openContextFolder } from "../folder/open-context-folder.ts";
 import { createProposals } from "../proposals/create-proposals.ts";
 import { ContextSearch } from "../search/context-search.ts";
@@ -38,10 +38,9 @@ const SECRETS = ["wiebel", "knall", "muster", "noch.einer"];
 let home: string;
 let path: string;
 beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), "tandem-scrub-"));
+  home = await scratchFolder();
   path = join(home, "context");
 });
-afterEach(() => rm(home, { recursive: true, force: true, maxRetries: 5 }));
 
 /** A context whose history has values in several commits, one of them on another branch, and one in a tag. */
 async function prepare() {

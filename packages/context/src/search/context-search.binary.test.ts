@@ -1,10 +1,10 @@
 import type { Embedder } from "@tandem/runtime";
 import { LlmError } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
-import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { scratchFolder } from "@tandem/storage/testing/scratch-store";
+import { beforeEach, expect, test } from "vitest";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import { openContextFolder } from "../folder/open-context-folder.ts";
 import { renderMemory } from "../formats/memory-file.ts";
@@ -16,16 +16,13 @@ let store: Store;
 const shared = sharedStore();
 let folder: ContextFolder;
 beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), "tandem-search-"));
+  home = await scratchFolder();
   store = shared();
   folder = await openContextFolder({ path: join(home, "context"), git: "own" });
   await write({
     "wiki/refunds.md": "# Refunds\n\nWithin 30 days.\n",
     "wiki/versand.md": "# Versand\n\nMit der Post.\n",
   });
-});
-afterEach(async () => {
-  await rm(home, { recursive: true, force: true, maxRetries: 5 });
 });
 
 const write = (files: Record<string, string>) =>

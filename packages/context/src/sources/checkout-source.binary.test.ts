@@ -1,16 +1,16 @@
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { scratchFolder } from "@tandem/storage/testing/scratch-store";
+import { beforeEach, expect, it } from "vitest";
 import { checkoutSource } from "./checkout-source.ts";
 import { openSource, type SourceConfig } from "./open-source.ts";
 
 let home: string;
 let repository: string;
 beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), "tandem-checkout-"));
+  home = await scratchFolder();
   repository = join(home, "repository");
   await mkdir(join(repository, "analytics", "models"), { recursive: true });
   await writeFile(join(repository, "README.md"), "# Shop\n");
@@ -25,7 +25,6 @@ beforeEach(async () => {
   await run("add", "-A");
   await run("commit", "--quiet", "-m", "First");
 });
-afterEach(() => rm(home, { recursive: true, force: true }));
 
 const run = (...args: string[]) =>
   promisify(execFile)("git", ["-c", "user.name=T", "-c", "user.email=t@example.com", ...args], { cwd: repository });

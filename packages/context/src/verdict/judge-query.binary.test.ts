@@ -1,9 +1,8 @@
 import { openConnection } from "@tandem/connectors";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { scratchFolder } from "@tandem/storage/testing/scratch-store";
+import { beforeEach, expect, test } from "vitest";
 import { openContextFolder } from "../folder/open-context-folder.ts";
 import { MetricsReader } from "../metric-definitions/metrics-reader.ts";
 import { CatalogueReader } from "../catalogue/catalogue-reader.ts";
@@ -37,9 +36,8 @@ const FILES = [
 
 let home: string;
 beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), "tandem-judge-"));
+  home = await scratchFolder();
 });
-afterEach(() => rm(home, { recursive: true, force: true }));
 
 /** A catalogue and a database with the given tables, and how to judge a statement with them. */
 async function judging(extra = "") {

@@ -1,6 +1,6 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { scratchFolder } from "@tandem/storage/testing/scratch-store";
 import Anthropic, { APIError, BadRequestError, ConflictError, NotFoundError, toFile } from "@anthropic-ai/sdk";
 import { BetaHeartbeatPreconditionFailedError } from "@anthropic-ai/sdk/resources/beta/environments/work";
 import { text, toolUse } from "@tandem/rehearsal";
@@ -11,15 +11,12 @@ import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
 let environment: string;
 let environmentKey: string;
 const stage = await setJudgeStage();
-const workdir = await mkdtemp(join(tmpdir(), "tandem-worker-"));
+const workdir = await scratchFolder();
 beforeEach(async () => {
   environment = (await beta().environments.create({ name: "own", config: { type: "self_hosted" } })).id;
   environmentKey = (await key(environment)).secret;
 });
-afterAll(async () => {
-  await stage[Symbol.asyncDispose]();
-  await rm(workdir, { recursive: true, force: true });
-});
+afterAll(() => stage[Symbol.asyncDispose]());
 
 const beta = () => stage.client.beta;
 const work = () => beta().environments.work;

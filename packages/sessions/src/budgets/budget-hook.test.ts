@@ -1,8 +1,5 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { RequestError, type SessionEventBody, type StopReason, systemClock, type Clock } from "@tandem/protocol";
-import { openStore } from "@tandem/storage";
+import { scratchFolder, scratchStore } from "@tandem/storage/testing/scratch-store";
 import { expect, onTestFinished, test } from "vitest";
 import { DatabaseWait } from "../host/database-wait.ts";
 import { MovableClock } from "../host/movable-clock.ts";
@@ -21,8 +18,8 @@ const ROW = {
 
 /** A hook in the middle of a turn, whose database fails `times` times from now on. */
 async function hookWhoseDatabaseFails(times: number, boundMs: number, clock: Clock = systemClock) {
-  const folder = await mkdtemp(join(tmpdir(), "tandem-budget-"));
-  const store = await openStore(join(folder, "tandem.db"));
+  const folder = await scratchFolder();
+  const store = await scratchStore(folder);
   const stopped = Promise.withResolvers<{ reason: StopReason; events: readonly SessionEventBody[] }>();
   const settled = Promise.withResolvers<void>();
   const database = new DatabaseWait(systemClock, boundMs);
@@ -56,11 +53,7 @@ async function hookWhoseDatabaseFails(times: number, boundMs: number, clock: Clo
       stop: (reason, events = []) => stopped.resolve({ reason, events }),
     },
   });
-  onTestFinished(async () => {
-    await hook.left().catch(() => undefined);
-    await store[Symbol.asyncDispose]();
-    await rm(folder, { recursive: true });
-  });
+  onTestFinished(() => hook.left().catch(() => undefined));
   await hook.admit();
   await hook.before();
   failures = 0;

@@ -1,10 +1,10 @@
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { newId, type EventId, type LoggedEvent, systemClock } from "@tandem/protocol";
 import type { EventLog } from "@tandem/storage";
+import { scratchFolder } from "@tandem/storage/testing/scratch-store";
 import { CheckpointStores } from "@tandem/workspace";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import type { TurnControl } from "../hooks/turn-hook.ts";
 import { CheckpointHook } from "./checkpoint-hook.ts";
 
@@ -12,10 +12,9 @@ const LIMITS = { maxFiles: 1_000, maxFileBytes: 1024 * 1024, maxTotalBytes: 1024
 
 let root: string;
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), "tandem-hook-"));
+  root = await scratchFolder();
   await mkdir(join(root, "work"));
 });
-afterEach(() => rm(root, { recursive: true, force: true }));
 
 /** The hook of a session whose log has `later` events after the message that began its turn. */
 function hookAfter(later: readonly string[]): { hook: CheckpointHook; opening: EventId } {

@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { scratchFolder } from "@tandem/storage/testing/scratch-store";
 import { CheckpointStores, type Checkpoint, type CheckpointStore } from "@tandem/workspace";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { planFiles } from "./file-plan.ts";
 import type { PastMark } from "./session-past.ts";
 
@@ -11,11 +11,10 @@ const LIMITS = { maxFiles: 1_000, maxFileBytes: 1024 * 1024, maxTotalBytes: 1024
 let root: string;
 let store: CheckpointStore;
 beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), "tandem-plan-")));
+  root = await scratchFolder();
   await mkdir(join(root, "work"));
   store = await new CheckpointStores(join(root, "checkpoints"), LIMITS).of(join(root, "work"));
 });
-afterEach(() => rm(root, { recursive: true, force: true }));
 
 const write = (name: string, content: string) => writeFile(join(root, "work", name), content);
 const mark = (kind: PastMark["kind"], { id }: Checkpoint, seq: number): PastMark => ({

@@ -1,9 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { cronTimes, newId, parseCron, RequestError } from "@tandem/protocol";
-import { openStore } from "@tandem/storage";
-import { afterAll, expect, test } from "vitest";
+import { scratchStore } from "@tandem/storage/testing/scratch-store";
+import { expect, test } from "vitest";
 import { DeploymentRecords } from "./deployment-records.ts";
 import { newRun } from "./run-records.ts";
 import type { StoredDeployment, StoredRun } from "./stored-deployment.ts";
@@ -13,12 +10,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-const root = await mkdtemp(join(tmpdir(), "tandem-scheduler-"));
-const store = await openStore(join(root, "tandem.db"));
-afterAll(async () => {
-  await store[Symbol.asyncDispose]();
-  await rm(root, { recursive: true, force: true });
-});
+const store = await scratchStore();
 
 /** Each test has records of its own, as another tenant would. */
 function worldAt(at: string): World {

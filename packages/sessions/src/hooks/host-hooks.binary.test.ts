@@ -1,19 +1,18 @@
 import { listenOnLoopback } from "@tandem/rehearsal";
 import { createServer } from "node:http";
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { HookConfig } from "@tandem/protocol";
-import { afterEach, beforeEach, describe, expect, inject, onTestFinished, test } from "vitest";
+import { scratchFolder } from "@tandem/storage/testing/scratch-store";
+import { beforeEach, describe, expect, inject, onTestFinished, test } from "vitest";
 import { escaping } from "../testing/escaping.ts";
 import { HostHooks } from "./host-hooks.ts";
 import { pinHooks } from "./pin-hooks.ts";
 
 let root: string;
 beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), "tandem-hooks-")));
+  root = await scratchFolder();
 });
-afterEach(() => rm(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }));
 
 const run = () => ({
   folder: root,

@@ -1,15 +1,14 @@
-import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { scratchFolder } from "@tandem/storage/testing/scratch-store";
+import { beforeEach, expect, test } from "vitest";
 import { findServers, serverFor } from "./find-servers.ts";
 import { FolderChanges } from "./source-files.ts";
 
 let folder: string;
 beforeEach(async () => {
-  folder = await realpath(await mkdtemp(join(tmpdir(), "tandem-lsp-")));
+  folder = await scratchFolder();
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 async function put(path: string, content = ""): Promise<string> {
   const file = join(folder, path);

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, mkdir, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { HostServer } from "@tandem/claude-code";
 import type { RuleBook } from "@tandem/policy";
 import type { SessionRow } from "@tandem/storage";
+import { scratchFolder } from "@tandem/storage/testing/scratch-store";
 import { readFolderConfig } from "@tandem/workspace";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { MovableClock } from "../host/movable-clock.ts";
@@ -26,7 +26,7 @@ let isTrusted: boolean;
 let denied: string;
 
 beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), "tandem-lsp-")));
+  root = await scratchFolder();
   folder = join(root, "folder");
   await mkdir(folder);
   await put("a.txt", "one\nsecond CRASH\nthird HANG\nfourth GARBAGE\n");
@@ -37,10 +37,7 @@ beforeEach(async () => {
   open();
   tools = (await servers.toolsFor(row()))!;
 });
-afterEach(async () => {
-  await servers.stop();
-  await rm(root, { recursive: true, force: true });
-});
+afterEach(() => servers.stop());
 
 const put = (path: string, text: string): Promise<void> => writeFile(join(folder, path), text);
 

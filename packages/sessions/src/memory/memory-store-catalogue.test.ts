@@ -1,18 +1,12 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { MemoryPathConflict, type MemoryStoreRecord, MemoryPreconditionFailed, systemClock } from "@tandem/protocol";
-import { openStore, type Records } from "@tandem/storage";
-import { afterAll, expect, test } from "vitest";
+import { type Records } from "@tandem/storage";
+import { scratchFolder, scratchStore } from "@tandem/storage/testing/scratch-store";
+import { expect, test } from "vitest";
 import { MemoryStoreCatalogue } from "./memory-store-catalogue.ts";
 import type { ContextMemories } from "./memory-stores.ts";
 
-const folder = await mkdtemp(join(tmpdir(), "tandem-memory-"));
-const store = await openStore(join(folder, "tandem.db"));
-afterAll(async () => {
-  await store[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true });
-});
+const folder = await scratchFolder();
+const store = await scratchStore(folder);
 
 const given = { name: "Ada", description: "", metadata: {} };
 const by = { by: "ada" };

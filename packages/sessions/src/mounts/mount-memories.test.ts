@@ -1,19 +1,14 @@
-import { chmod, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { newId, systemClock } from "@tandem/protocol";
-import { openStore } from "@tandem/storage";
-import { afterAll, expect, test } from "vitest";
+import { scratchFolder, scratchStore } from "@tandem/storage/testing/scratch-store";
+import { expect, test } from "vitest";
 import { MemoryStoreCatalogue } from "../memory/memory-store-catalogue.ts";
 import { syncMemories } from "./mount-memories.ts";
 
-const folder = await realpath(await mkdtemp(join(tmpdir(), "tandem-mounts-")));
-const store = await openStore(join(folder, "tandem.db"));
+const folder = await scratchFolder();
+const store = await scratchStore(folder);
 const memories = new MemoryStoreCatalogue(store.records, { clock: systemClock });
-afterAll(async () => {
-  await store[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true });
-});
 
 /** A store that is mounted and was synchronised once. */
 async function mounted(contents: Record<string, string>) {

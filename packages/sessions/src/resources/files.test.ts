@@ -1,18 +1,10 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { openStore } from "@tandem/storage";
-import { expect, onTestFinished, test } from "vitest";
+import { scratchStore } from "@tandem/storage/testing/scratch-store";
+import { expect, test } from "vitest";
 import { MovableClock } from "../host/movable-clock.ts";
 import { FileCatalogue } from "./files.ts";
 
 test("an expired file is missing everywhere, and is deleted on its next access", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "tandem-files-"));
-  const store = await openStore(join(folder, "tandem.db"));
-  onTestFinished(async () => {
-    await store[Symbol.asyncDispose]();
-    await rm(folder, { recursive: true, force: true });
-  });
+  const store = await scratchStore();
   const clock = new MovableClock();
   const files = new FileCatalogue(store.files, clock);
   const content = new TextEncoder().encode("hello");

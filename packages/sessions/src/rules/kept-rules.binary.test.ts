@@ -1,21 +1,16 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Rule, systemClock } from "@tandem/protocol";
-import { openStore } from "@tandem/storage";
-import { afterAll, describe, expect, test } from "vitest";
+import { scratchFolder, scratchStore } from "@tandem/storage/testing/scratch-store";
+import { describe, expect, test } from "vitest";
 import { resolveTools } from "@tandem/policy";
 import { KeptRules } from "./kept-rules.ts";
 
-const root = realpathSync(mkdtempSync(join(tmpdir(), "tandem-rules-")));
+const root = await scratchFolder();
 const project = join(root, "project");
 mkdirSync(project);
-const store = await openStore(join(root, "tandem.db"));
-afterAll(async () => {
-  await store[Symbol.asyncDispose]();
-  rmSync(root, { recursive: true });
-});
+const store = await scratchStore(root);
 
 const openWith = (more: object): KeptRules =>
   new KeptRules({

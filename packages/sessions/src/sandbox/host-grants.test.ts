@@ -1,22 +1,15 @@
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { AuditNote } from "@tandem/protocol";
 import type { EgressRefusal } from "@tandem/sandbox";
-import { openStore } from "@tandem/storage";
-import { afterAll, beforeEach, expect, test } from "vitest";
+import { scratchFolder, scratchStore } from "@tandem/storage/testing/scratch-store";
+import { beforeEach, expect, test } from "vitest";
 import { MovableClock } from "../host/movable-clock.ts";
 import { HostGrants } from "./host-grants.ts";
 
-const root = realpathSync(mkdtempSync(join(tmpdir(), "tandem-hosts-")));
+const root = await scratchFolder();
 let notes: AuditNote[];
 let number = 0;
 let clock: MovableClock;
-const store = await openStore(join(root, "tandem.db"));
-afterAll(async () => {
-  await store[Symbol.asyncDispose]();
-  rmSync(root, { recursive: true });
-});
+const store = await scratchStore(root);
 beforeEach(() => {
   notes = [];
   number += 1;

@@ -1,15 +1,14 @@
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, inject, test } from "vitest";
+import { scratchFolder } from "@tandem/storage/testing/scratch-store";
+import { beforeEach, expect, inject, test } from "vitest";
 import { escaping } from "../testing/escaping.ts";
 import { runShell } from "./run-shell.ts";
 
 let root: string;
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), "tandem-shell-"));
+  root = await scratchFolder();
 });
-afterEach(() => rm(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }));
 
 const run = (command: string, timeoutMs: number) =>
   runShell(command, { folder: root, stateFolder: root, hostVariables: { PATH: process.env["PATH"] ?? "" }, timeoutMs });

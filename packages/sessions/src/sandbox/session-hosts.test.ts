@@ -1,15 +1,14 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { scratchFolder } from "@tandem/storage/testing/scratch-store";
+import { expect, test } from "vitest";
 import { sessionHosts } from "./session-hosts.ts";
 
-const folder = await mkdtemp(join(tmpdir(), "tandem-hosts-"));
+const folder = await scratchFolder();
 await mkdir(join(folder, ".git"));
 const remotes = ["git@github.com:a/b.git", "https://evil.example.com/a.git"];
 const text = remotes.map((url, index) => `[remote "r${index}"]\n\turl = ${url}\n`).join("");
 await writeFile(join(folder, ".git", "config"), text);
-afterAll(() => rm(folder, { recursive: true }));
 
 const settings = {
   hostVariables: { PATH: process.env["PATH"] },

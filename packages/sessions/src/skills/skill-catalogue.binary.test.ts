@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { newId, type AuditNote } from "@tandem/protocol";
-import { openStore, type Store } from "@tandem/storage";
+import { type Store } from "@tandem/storage";
+import { scratchFolder, scratchStore } from "@tandem/storage/testing/scratch-store";
 import { readFolderConfig } from "@tandem/workspace";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { limitStore } from "../quotas/limit-store.ts";
 import { takenNow } from "../quotas/taken-now.ts";
 import { MovableClock } from "../host/movable-clock.ts";
@@ -20,13 +20,9 @@ const notes: AuditNote[] = [];
 const by = "ada";
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), "tandem-skills-"));
-  store = await openStore(join(root, "tandem.db"));
+  root = await scratchFolder();
+  store = await scratchStore(root);
   notes.length = 0;
-});
-afterEach(async () => {
-  await store[Symbol.asyncDispose]();
-  await rm(root, { recursive: true, force: true });
 });
 
 /** Another process on the same store. */

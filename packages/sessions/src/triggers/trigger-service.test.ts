@@ -1,19 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { systemClock } from "@tandem/protocol";
-import { openStore, SecretBox } from "@tandem/storage";
-import { afterAll, expect, test } from "vitest";
+import { SecretBox } from "@tandem/storage";
+import { scratchStore } from "@tandem/storage/testing/scratch-store";
+import { expect, test } from "vitest";
 import { TriggerRecords } from "./trigger-records.ts";
 import { TriggerService } from "./trigger-service.ts";
 
-const folder = await mkdtemp(join(tmpdir(), "tandem-triggers-"));
-const store = await openStore(join(folder, "tandem.db"));
-afterAll(async () => {
-  await store[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true });
-});
+const store = await scratchStore();
 
 const warnings: string[] = [];
 

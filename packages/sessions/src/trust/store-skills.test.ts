@@ -1,15 +1,14 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, mkdir, readdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { scratchFolder } from "@tandem/storage/testing/scratch-store";
 import { readFolderConfig } from "@tandem/workspace";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { storeSkills } from "./store-skills.ts";
 
 let root: string;
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), "tandem-skills-"));
+  root = await scratchFolder();
 });
-afterEach(() => rm(root, { recursive: true, force: true }));
 
 const put = async (path: string, text: string): Promise<void> => {
   const file = join(root, "project", path);

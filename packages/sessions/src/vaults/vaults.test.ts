@@ -1,11 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AuditNote, CredentialCreateParams } from "@tandem/protocol";
-import { openStore, readKeyFile, SecretBox, type Store } from "@tandem/storage";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { readKeyFile, SecretBox, type Store } from "@tandem/storage";
+import { scratchFolder, scratchStore } from "@tandem/storage/testing/scratch-store";
+import { beforeEach, expect, test } from "vitest";
 import { MovableClock } from "../host/movable-clock.ts";
 import { createVaults } from "./create-vaults.ts";
 import { findVaultKeyProblem } from "./vault-key.ts";
@@ -15,14 +14,10 @@ let store: Store;
 let clock: MovableClock;
 let notes: AuditNote[];
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "tandem-vaults-"));
-  store = await openStore(join(folder, "tandem.db"));
+  folder = await scratchFolder();
+  store = await scratchStore(folder);
   clock = new MovableClock();
   notes = [];
-});
-afterEach(async () => {
-  await store[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true });
 });
 
 const KEY = randomBytes(32);

@@ -1,9 +1,9 @@
 import { createHmac } from "node:crypto";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { RequestError } from "@tandem/protocol";
 import { openStore, readKeyFile, SecretBox, type Store } from "@tandem/storage";
+import { scratchFolder, scratchStore } from "@tandem/storage/testing/scratch-store";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { MovableClock } from "../host/movable-clock.ts";
 import { listenForWebhooks, type WebhookReceiver } from "../testing/webhook-receiver.ts";
@@ -19,8 +19,8 @@ let receiver: WebhookReceiver;
 let warnings: string[];
 let services: WebhookService[];
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "tandem-webhooks-"));
-  store = await openStore(join(folder, "tandem.db"));
+  folder = await scratchFolder();
+  store = await scratchStore(folder);
   clock = new MovableClock();
   receiver = await listenForWebhooks();
   warnings = [];
@@ -29,8 +29,6 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const service of services) await service.stop();
   await receiver[Symbol.asyncDispose]();
-  await store[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true });
 });
 
 async function open(settings: Partial<ConstructorParameters<typeof WebhookService>[1]> = {}, on = store) {

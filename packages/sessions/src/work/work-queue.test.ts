@@ -1,9 +1,7 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Environment } from "@tandem/protocol";
-import { openStore, type SessionRow } from "@tandem/storage";
-import { afterAll, beforeEach, expect, test } from "vitest";
+import { type SessionRow } from "@tandem/storage";
+import { scratchStore } from "@tandem/storage/testing/scratch-store";
+import { beforeEach, expect, test } from "vitest";
 import { MovableClock } from "../host/movable-clock.ts";
 import { WorkQueue } from "./work-queue.ts";
 
@@ -16,12 +14,7 @@ let environment = "";
 /** Two processes of a fleet. */
 let one: WorkQueue;
 let two: WorkQueue;
-const folder = await mkdtemp(join(tmpdir(), "tandem-work-"));
-const store = await openStore(join(folder, "tandem.db"));
-afterAll(async () => {
-  await store[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true, force: true });
-});
+const store = await scratchStore();
 beforeEach(() => {
   clock = new MovableClock();
   environment = `env_${Math.random().toString(36).slice(2)}`;

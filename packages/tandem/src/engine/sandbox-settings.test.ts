@@ -1,19 +1,18 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { configSchema } from "@tandem/protocol";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { scratchFolder } from "@tandem/storage/testing/scratch-store";
+import { beforeEach, expect, test } from "vitest";
 import { sandboxSettings } from "./sandbox-settings.ts";
 
 let root: string;
 let env: Record<string, string>;
-beforeEach(() => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), "tandem-sandbox-")));
+beforeEach(async () => {
+  root = await scratchFolder();
   env = { HOME: join(root, "home"), TANDEM_HOME: join(root, "home/.tandem"), SSH_AUTH_SOCK: "/run/agent.sock" };
   for (const folder of ["home/.tandem/tokens", "home/.cargo", "data"])
     mkdirSync(join(root, folder), { recursive: true });
 });
-afterEach(() => rmSync(root, { recursive: true }));
 
 const settings = (sandbox: unknown) =>
   sandboxSettings(env, configSchema.parse({ sandbox }).sandbox, async (reference) => `value of ${reference}`);

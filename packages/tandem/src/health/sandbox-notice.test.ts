@@ -1,14 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { scratchFolder } from "@tandem/storage/testing/scratch-store";
+import { beforeEach, expect, test } from "vitest";
 import { sandboxNotice } from "./sandbox-notice.ts";
 
 let home: string;
-beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), "tandem-notice-"));
+beforeEach(async () => {
+  home = await scratchFolder();
 });
-afterEach(() => rmSync(home, { recursive: true }));
 
 test("the first start says once that the sandbox is on, and how to turn it off", async () => {
   const env = { TANDEM_HOME: home };

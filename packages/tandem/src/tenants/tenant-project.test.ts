@@ -1,15 +1,14 @@
 import type { TenantRow } from "@tandem/storage";
-import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { scratchFolder } from "@tandem/storage/testing/scratch-store";
+import { expect, test } from "vitest";
 import type { Host } from "../config/host.ts";
 import { openProjectOrDefaults } from "../project/open-project.ts";
 import { openTenantProject } from "./tenant-project.ts";
 
 test("a tenant has its own home, and uses this machine's login only on its own machine", async () => {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), "tandem-tenant-")));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = await scratchFolder();
   await mkdir(join(folder, "project"));
   const env = { HOME: folder, TANDEM_HOME: join(folder, ".tandem"), CLAUDE_CONFIG_DIR: join(folder, "claude") };
   const host = { env, cwd: folder, signal: new AbortController().signal } as unknown as Host;

@@ -1,7 +1,7 @@
-import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { scratchFolder } from "@tandem/storage/testing/scratch-store";
+import { beforeEach, describe, expect, test } from "vitest";
 import { memoryTokens } from "../../testing/memory-tokens.ts";
 import { sha256 } from "./sha256.ts";
 import { createToken } from "./create-token.ts";
@@ -10,10 +10,9 @@ import { ensureToken } from "./ensure-token.ts";
 let folder: string;
 let file: string;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "tandem-token-"));
+  folder = await scratchFolder();
   file = join(folder, "home", "token");
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const secret = async (): Promise<string> => (await readFile(file, "utf8")).trim();
 

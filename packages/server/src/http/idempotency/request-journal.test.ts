@@ -1,18 +1,10 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { newId, RequestError } from "@tandem/protocol";
-import { openStore } from "@tandem/storage";
 import { MovableClock } from "@tandem/sessions";
-import { afterAll, expect, test } from "vitest";
+import { scratchStore } from "@tandem/storage/testing/scratch-store";
+import { expect, test } from "vitest";
 import { RequestJournal, type Execution, type JournalRequest } from "./request-journal.ts";
 
-const root = await mkdtemp(join(tmpdir(), "tandem-journal-"));
-const store = await openStore(join(root, "tandem.db"));
-afterAll(async () => {
-  await store[Symbol.asyncDispose]();
-  await rm(root, { recursive: true, force: true });
-});
+const store = await scratchStore();
 
 /** Another server on the same store, or the same one after a restart. */
 const journal = (clock?: MovableClock): RequestJournal =>

@@ -1,11 +1,8 @@
+import { scratchStore } from "@tandem/storage/testing/scratch-store";
 import Anthropic from "@anthropic-ai/sdk";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { RequestError, type SessionId } from "@tandem/protocol";
-import { openStore } from "@tandem/storage";
 import { MovableClock } from "@tandem/sessions";
-import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { MemoryEngine } from "../../testing/memory-engine.ts";
 import { startLossyProxy } from "../../testing/lossy-proxy.ts";
 import { startTestServer, type TestServer } from "../../testing/start-test-server.ts";
@@ -14,12 +11,7 @@ import { repeatWindowMs } from "./repeat-window.ts";
 let memory: MemoryEngine;
 let server: TestServer;
 let session: SessionId;
-const root = await mkdtemp(join(tmpdir(), "tandem-sends-"));
-const store = await openStore(join(root, "tandem.db"));
-afterAll(async () => {
-  await store[Symbol.asyncDispose]();
-  await rm(root, { recursive: true, force: true });
-});
+const store = await scratchStore();
 const clock = new MovableClock();
 const startServer = () =>
   startTestServer({ engine: memory.engine, tokens: store.tokens, records: store.records, clock });
@@ -28,9 +20,7 @@ beforeEach(async () => {
   server = await startServer();
   session = memory.createSession();
 });
-afterEach(async () => {
-  await server[Symbol.asyncDispose]();
-});
+afterEach(() => server[Symbol.asyncDispose]());
 
 const hello = { type: "user.message" as const, content: [{ type: "text" as const, text: "Hello" }] };
 

@@ -1,12 +1,12 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { scratchFolder } from "@tandem/storage/testing/scratch-store";
 import { afterAll, expect, test } from "vitest";
 import { MemoryEngine } from "../../testing/memory-engine.ts";
 import { rawRequest } from "../../testing/raw-request.ts";
 import { startTestServer } from "../../testing/start-test-server.ts";
 
-const folder = await mkdtemp(join(tmpdir(), "tandem-docs-"));
+const folder = await scratchFolder();
 await mkdir(join(folder, "docs", "guides"), { recursive: true });
 await writeFile(join(folder, "secret.html"), "a secret");
 await writeFile(join(folder, "docs", "index.html"), "<title>Docs</title>");
@@ -14,10 +14,7 @@ await writeFile(join(folder, "docs", "guides", "rules.html"), "<title>Rules</tit
 await writeFile(join(folder, "docs", "notes.private"), "a secret");
 await symlink(join(folder, "secret.html"), join(folder, "docs", "link.html"));
 const server = await startTestServer({ engine: new MemoryEngine().engine, docs: join(folder, "docs") });
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => server[Symbol.asyncDispose]());
 
 const get = (path: string, method = "GET") => rawRequest(server, { method, path });
 

@@ -1,7 +1,7 @@
-import { mkdtemp, mkdir, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createPageKey } from "@tandem/client";
+import { scratchFolder } from "@tandem/storage/testing/scratch-store";
 import { afterAll, describe, expect, test } from "vitest";
 import { MemoryEngine } from "../../testing/memory-engine.ts";
 import { memoryTokens } from "../../testing/memory-tokens.ts";
@@ -10,16 +10,13 @@ import { startTestServer } from "../../testing/start-test-server.ts";
 import { createToken } from "../access/create-token.ts";
 import { SignIn } from "./sign-in.ts";
 
-const folder = await mkdtemp(join(tmpdir(), "tandem-page-"));
+const folder = await scratchFolder();
 await mkdir(join(folder, "assets"));
 await writeFile(join(folder, "index.html"), '<meta name="csp-nonce" content="__NONCE__"></head><p>the page</p>');
 await writeFile(join(folder, "assets", "app-1.js"), "console.log('hello')".repeat(50));
 await writeFile(join(folder, ".stamp"), "secret");
 const server = await startTestServer({ engine: new MemoryEngine().engine, page: folder });
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => server[Symbol.asyncDispose]());
 
 const get = (path: string, headers: Record<string, string> = {}) => fetch(`${server.url}${path}`, { headers });
 const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>

@@ -1,9 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { OAuthMcpServer } from "@tandem/rehearsal";
-import { openStore, SecretBox, type Store } from "@tandem/storage";
+import { SecretBox, type Store } from "@tandem/storage";
+import { scratchStore } from "@tandem/storage/testing/scratch-store";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { MovableClock } from "../../host/movable-clock.ts";
 import { createVaults } from "../create-vaults.ts";
@@ -12,23 +10,17 @@ const ANN = { id: "tok_ann", name: "ann" };
 const BOB = { id: "tok_bob", name: "bob" };
 const BACK = "http://127.0.0.1:4444/callback";
 
-let folder: string;
 let store: Store;
 let clock: MovableClock;
 let server: OAuthMcpServer;
 let vault: string;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "tandem-logins-"));
-  store = await openStore(join(folder, "tandem.db"));
+  store = await scratchStore();
   clock = new MovableClock();
   server = await OAuthMcpServer.start();
   vault = (await open().vaults.create({ display_name: "work" })).id;
 });
-afterEach(async () => {
-  await server[Symbol.asyncDispose]();
-  await store[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true });
-});
+afterEach(() => server[Symbol.asyncDispose]());
 
 const KEY = randomBytes(32);
 

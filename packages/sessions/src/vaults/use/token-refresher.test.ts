@@ -1,33 +1,25 @@
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { AuditNote, CredentialCreateParams } from "@tandem/protocol";
 import { OAuthMcpServer } from "@tandem/rehearsal";
-import { openStore, SecretBox, type Store } from "@tandem/storage";
+import { SecretBox, type Store } from "@tandem/storage";
+import { scratchStore } from "@tandem/storage/testing/scratch-store";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { MovableClock } from "../../host/movable-clock.ts";
 import { createVaults } from "../create-vaults.ts";
 
 type Refresh = NonNullable<Extract<CredentialCreateParams["auth"], { type: "mcp_oauth" }>["refresh"]>;
 
-let folder: string;
 let store: Store;
 let clock: MovableClock;
 let server: OAuthMcpServer;
 let notes: AuditNote[];
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "tandem-tokens-"));
-  store = await openStore(join(folder, "tandem.db"));
+  store = await scratchStore();
   clock = new MovableClock();
   server = await OAuthMcpServer.start();
   notes = [];
 });
-afterEach(async () => {
-  await server[Symbol.asyncDispose]();
-  await store[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true });
-});
+afterEach(() => server[Symbol.asyncDispose]());
 
 const KEY = randomBytes(32);
 
