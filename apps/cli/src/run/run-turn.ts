@@ -12,7 +12,6 @@ import {
   type StopReason,
 } from "@tandem/protocol";
 import type { SessionsClient } from "../sessions/sessions-client.ts";
-import { answeredElsewhere } from "./answered-elsewhere.ts";
 import type { Approver } from "./approver.ts";
 import { isToolUse, toolName, type ToolUse } from "../sessions/describe-call.ts";
 import type { TurnView } from "./turn-view.ts";
@@ -255,4 +254,22 @@ class TurnUnderWay implements Disposable {
       times: this.#times.settled,
     };
   }
+}
+
+/** Aborts when an approval is closed by any client. Disposing stops listening. */
+async function answeredElsewhere(
+  client: Pick<SessionsClient, "follow">,
+  session: string,
+  id: string,
+): Promise<Disposable & { signal: AbortSignal }> {
+  const [end, answered] = [new AbortController(), new AbortController()];
+  const updates = await client.follow(session, end.signal);
+  void (async () => {
+    for await (const update of updates) {
+      if (update.type !== "event") continue;
+      const { event } = update;
+      if (event.type === "tandem.approval_resolved" && event.event_id === id) answered.abort();
+    }
+  })().catch(() => undefined);
+  return { signal: answered.signal, [Symbol.dispose]: () => end.abort() };
 }

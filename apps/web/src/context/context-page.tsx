@@ -1,16 +1,19 @@
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { lazy, type ReactElement, Suspense } from "react";
+import { Plus } from "lucide-react";
 import { ApiError } from "../api/client.ts";
 import { NotFound } from "../ui/not-found.tsx";
 import { useShortcuts } from "../ui/keyboard/shortcuts.ts";
 import { Problem } from "../ui/problem.tsx";
 import { useOverview } from "./context-api.ts";
 import { type ContextView, readPath, SECTIONS, type Section } from "./context-route.ts";
-import { EmptyContext } from "./empty-context.tsx";
 import { SearchView } from "./search/search-view.tsx";
 import { SECTION_WORDS, SectionBar } from "./section-bar.tsx";
 import { TablesView } from "./tables/tables-view.tsx";
 import { WikiView } from "./wiki/wiki-view.tsx";
+import { buttonClass } from "../ui/button.tsx";
+import { ContextLink } from "./context-link.tsx";
+import { ShellCommand } from "./shell-command.tsx";
 
 const SchemaView = lazy(() => import("./schema/schema-view.tsx"));
 const GraphView = lazy(() => import("./graph/graph-view.tsx"));
@@ -81,4 +84,28 @@ function View({ view, rest }: { view: ContextView; rest: string }): ReactElement
     case "sources":
       return <SourcesView source={rest} />;
   }
+}
+
+/** The first step for a project without databases and documents. */
+function EmptyContext() {
+  return (
+    <div className="min-h-0 flex-1 overflow-y-auto">
+      <div className="mx-auto max-w-lg px-4 py-12">
+        <h2 className="text-base font-semibold">This project has no context yet</h2>
+        <p className="mt-1 text-ink-soft">
+          Add a database or a folder of documents. Agents then propose descriptions and wiki pages, and every agent can
+          search the ones you accept.
+        </p>
+        <ContextLink path="sources/new" className={`mt-4 ${buttonClass("primary")}`}>
+          <Plus aria-hidden className="size-4" /> Add a database or folder
+        </ContextLink>
+        <p className="mt-6 mb-1 text-sm text-ink-soft">Or in a terminal:</p>
+        <ShellCommand>tandem connections add shop shop.sqlite</ShellCommand>
+        <p className="mt-5 text-sm text-ink-faint">
+          To try it with sample data: <code className="font-mono text-xs">tandem demo context</code> creates a small
+          sample shop.
+        </p>
+      </div>
+    </div>
+  );
 }

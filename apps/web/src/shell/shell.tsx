@@ -1,6 +1,6 @@
 import { Link, Outlet, useNavigate } from "@tanstack/react-router";
-import { BookOpen, Inbox, LayoutGrid, Search, Settings, Sparkles } from "lucide-react";
-import { lazy, type ReactNode, Suspense, useState } from "react";
+import { BookOpen, Inbox, LayoutGrid, Search, Settings, Sparkles, WifiOff } from "lucide-react";
+import { lazy, type ReactNode, Suspense, useState, useEffect } from "react";
 import { DemoBar } from "../demo/demo-bar.tsx";
 import { feed } from "../live/session-feed.ts";
 import { useLive } from "../live/live-value.ts";
@@ -10,7 +10,6 @@ import { Kbd } from "../ui/kbd.tsx";
 import { Announcer } from "./announcer.tsx";
 import { EVERYWHERE, useShortcuts } from "../ui/keyboard/shortcuts.ts";
 import { SessionList } from "./session-list.tsx";
-import { ConnectionBanner } from "./connection-banner.tsx";
 import { KillSwitch } from "./kill-switch.tsx";
 import { openNewSession } from "../state/new-session.ts";
 import { isPageOutdated } from "../live/newer-page.ts";
@@ -157,6 +156,33 @@ function NewerPageBanner() {
       <Button size="small" onClick={() => location.reload()}>
         Reload
       </Button>
+    </div>
+  );
+}
+
+/** Short interruptions show no banner. */
+const PATIENCE_MS = 2_000;
+
+/** Warns that the data may be stale. Drafts are kept, and the stream resumes without a gap. */
+function ConnectionBanner() {
+  const connection = useLive(feed.connection);
+  const [isLong, setLong] = useState(false);
+  useEffect(() => {
+    if (connection !== "lost") {
+      setLong(false);
+      return;
+    }
+    const timer = setTimeout(() => setLong(true), PATIENCE_MS);
+    return () => clearTimeout(timer);
+  }, [connection]);
+  if (connection !== "lost" || !isLong) return null;
+  return (
+    <div className="flex items-center gap-2 bg-wait-soft px-4 py-1.5 text-sm text-wait">
+      <WifiOff aria-hidden className="size-4 shrink-0" />
+      <p>
+        Cannot reach the server. Reconnecting; this page may be out of date. If the server is stopped, run{" "}
+        <code className="font-mono">tandem up</code> to start it.
+      </p>
     </div>
   );
 }

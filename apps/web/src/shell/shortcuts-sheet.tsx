@@ -1,5 +1,5 @@
 import { RotateCcw } from "lucide-react";
-import { useState } from "react";
+import { useState, useEffect, useEffectEvent } from "react";
 import { useLive } from "../live/live-value.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
@@ -10,9 +10,10 @@ import {
   shownKey,
   resetCustomKey,
   setCustomKey,
+  nameOf,
+  SEQUENCE_MS,
 } from "../ui/keyboard/shortcuts.ts";
 import { isShortcutsSheetOpen } from "../state/open-dialogs.ts";
-import { useKeyPress } from "../ui/keyboard/use-key-press.ts";
 
 /** All active shortcuts, each of which can be reassigned. */
 export default function ShortcutsSheet() {
@@ -113,4 +114,37 @@ function Recorder({ onKey, onLeave }: { onKey: (key: string) => void; onLeave: (
       {first === undefined ? "Press a key, or Esc" : `${shownKey(first)} …`}
     </output>
   );
+}
+
+/** Reserved for navigation and activation; they cannot be reassigned. */
+const RESERVED = new Set(["escape", "tab", "shift+tab", "enter", " "]);
+
+/** Captures the next key or sequence of two keys. Returns the keys pressed so far. */
+function useKeyPress(onKey: (key: string) => void, onLeave: () => void): string | undefined {
+  const [first, setFirst] = useState<string>();
+  const hear = useEffectEvent((event: KeyboardEvent) => {
+    const key = nameOf(event);
+    if (key === undefined) return;
+    // No other handler may react, not even the dialog that closes on Escape.
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    if (key === "escape") return onLeave();
+    if (RESERVED.has(key)) return;
+    if (first === undefined) setFirst(key);
+    else onKey(`${first} ${key}`);
+  });
+  useEffect(() => {
+    addEventListener("keydown", hear, true);
+    return () => removeEventListener("keydown", hear, true);
+  }, []);
+  const finish = useEffectEvent((key: string) => {
+    setFirst(undefined);
+    onKey(key);
+  });
+  useEffect(() => {
+    if (first === undefined) return;
+    const timer = setTimeout(() => finish(first), SEQUENCE_MS);
+    return () => clearTimeout(timer);
+  }, [first]);
+  return first;
 }

@@ -4,7 +4,6 @@ import { createInterface, type Interface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ClientEvent, FrameOf, SessionEvent, stdio, StreamName } from "@tandem/protocol";
 import { ApiError } from "../api-error.ts";
-import { gone, parseLine, toApiError } from "./stdio-line.ts";
 import type { StdioMethod, StdioParams, StdioResult } from "./stdio-params.ts";
 
 /** The version of the protocol that this client speaks. */
@@ -291,3 +290,17 @@ async function firstLine(child: ChildProcess, lines: Interface): Promise<stdio.S
   const first = once(lines, "line", { signal: timeout }).then(([text]) => parseLine(String(text)));
   return Promise.race([first, ended, failed]);
 }
+
+/** Undefined for a truncated line: a Tandem that is killed may stop in the middle of one. */
+function parseLine(text: string): stdio.StdioLine | undefined {
+  try {
+    return JSON.parse(text) as stdio.StdioLine;
+  } catch {
+    return undefined;
+  }
+}
+
+const toApiError = ({ status, type, message, fix, details, request_id: requestId }: stdio.LineError): ApiError =>
+  new ApiError(status, type, message, { code: details?.error_code, fix, requestId });
+
+const gone = (): ApiError => new ApiError(503, "gone", "Tandem has ended.");

@@ -22,11 +22,9 @@ export function connectionContract(name: string, openFixture: () => Promise<Conn
       await fixture?.[Symbol.asyncDispose]();
     });
 
-    for (const [title, verify] of Object.entries(CONTRACT)) {
-      it(title, async () => {
-        expect.hasAssertions();
-        await verify({ fixture: fixture!, connection: connection! });
-      });
-    }
+    it.each(Object.entries(CONTRACT))("%s", async (_title, verify) => {
+      expect.hasAssertions();
+      await verify({ fixture: fixture!, connection: connection! });
+    });
   });
 }

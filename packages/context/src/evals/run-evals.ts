@@ -1,13 +1,12 @@
-import type { EvalReport } from "@tandem/protocol";
+import type { EvalReport, EvalArm } from "@tandem/protocol";
 import type { DatabaseLocation, Connection } from "@tandem/connectors";
 import type { Embedder } from "@tandem/runtime";
 import type { Store } from "@tandem/storage";
 import type { Knowledge } from "../knowledge.ts";
 import type { Run } from "../runs/job-run.ts";
 import type { Budget } from "../runs/metered-llm.ts";
-import { requireWithinLimit } from "../runs/spending-limit.ts";
+import { requireWithinLimit, type Estimate, estimateUsd } from "../runs/spending-limit.ts";
 import { compareChecks, compareRuns } from "./compare-runs.ts";
-import { estimateTrials } from "./estimate-trials.ts";
 import { EvalAgent } from "./eval-agent.ts";
 import type { EvalParams } from "./eval-params.ts";
 import { EvalDatabases } from "./eval-databases.ts";
@@ -122,3 +121,21 @@ const estimateOf = (model: string, states: readonly { evals: EvalRun }[]) =>
     model,
     states.flatMap(({ evals }) => evals.missing.map(({ arm, identity }) => ({ arm, prompt: identity.prompt }))),
   );
+
+/** Expected model requests of a trial. More tools mean more looking before the answer. */
+const STEPS: Record<EvalArm, number> = { bare: 3, catalogue: 5, joins: 6, wiki: 7, metrics: 7, planted: 7 };
+
+const TOKENS = { perCharacter: 0.3, tools: 2_500, perStep: 900, answer: 250 };
+
+/** Estimates trials before they are asked. Each request repeats the conversation so far. */
+function estimateTrials(model: string, trials: readonly { arm: EvalArm; prompt: string }[]): Estimate {
+  let [requests, inputTokens, outputTokens] = [0, 0, 0];
+  for (const { arm, prompt } of trials) {
+    const steps = STEPS[arm];
+    requests += steps;
+    const first = prompt.length * TOKENS.perCharacter + TOKENS.tools;
+    inputTokens += steps * first + (TOKENS.perStep * steps * (steps - 1)) / 2;
+    outputTokens += steps * TOKENS.answer;
+  }
+  return { requests, usd: estimateUsd(model, { requests, inputTokens, outputTokens }) };
+}

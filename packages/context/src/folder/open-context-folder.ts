@@ -1,7 +1,8 @@
 import { mkdir, readdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { TandemError } from "@tandem/protocol";
-import { parseContextFile, newContextFile } from "./context-folder-file.ts";
+import { TandemError, isId, newId, type ContextId } from "@tandem/protocol";
+import { stringify } from "yaml";
+import { z } from "zod";
 import { ContextFiles } from "./context-files.ts";
 import type { ContextFolder } from "./context-folder.ts";
 import { CONTEXT_FILE } from "./context-path.ts";
@@ -11,6 +12,8 @@ import { FolderLock } from "./folder-lock.ts";
 import { GitContextFolder } from "./git-context-folder.ts";
 import { type Author, GitHistory } from "./git-history.ts";
 import { sweepWorktrees } from "./private-worktree.ts";
+import { describeProblem } from "../formats/file-problem.ts";
+import { readYaml } from "../formats/read-yaml.ts";
 
 const PROJECT_REF = "refs/tandem/context";
 
@@ -86,3 +89,25 @@ async function recorded(history: GitHistory, ref: string): Promise<string | unde
   const blob = (await history.tree(await history.resolve(ref))).get(CONTEXT_FILE);
   return blob === undefined ? undefined : (await history.blobs([blob])).get(blob)?.toString("utf8");
 }
+
+const VERSION = 1;
+const schema = z.looseObject({
+  version: z.int(),
+  id: z.string().refine((id): id is ContextId => isId("context", id), "expected an id that begins with ctx_"),
+});
+
+/** The context's id, under which the store keeps everything about it. */
+function parseContextFile(text: string): ContextId {
+  const read = readYaml(text, schema);
+  if (!read.success) {
+    throw new TandemError("context_invalid", `${CONTEXT_FILE} cannot be read. ${describeProblem(read.problems[0]!)}`, {
+      fix: "Restore it from git; it holds the version and the id of the context.",
+    });
+  }
+  if (read.value.version > VERSION) {
+    throw new TandemError("context_invalid", "This context was made by a newer Tandem.", { fix: "Update Tandem." });
+  }
+  return read.value.id;
+}
+
+const newContextFile = (): string => stringify({ version: VERSION, id: newId("context") });

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import {
   checkMemoryPath,
   type FullEntry,
@@ -16,14 +17,13 @@ import {
   type VersionActor,
 } from "@tandem/protocol";
 import type { Records } from "@tandem/storage";
-import { createHash } from "node:crypto";
 import type { Evidence } from "../evidence.ts";
 import type { Knowledge } from "../knowledge.ts";
 import { draftChange, draftForgetting, draftMemory } from "./draft-memory.ts";
 import { Memories, type StoredMemory } from "./memories.ts";
-import { pathOf } from "./memory-store-path.ts";
 import { type CurrentMemory, MemoryVersions } from "./memory-versions.ts";
 import { acceptAtOnce, titleOf } from "./remember.ts";
+import type { MemoryFile } from "../formats/memory-file.ts";
 
 const KIND = "memory-store";
 const MOST = 1_000;
@@ -243,3 +243,7 @@ function currentOf(memory: StoredMemory, store: string): CurrentMemory {
   const place = { id, store, path: pathOf(memory), content, sha256: sha256Of(content) };
   return { ...place, ...(session !== undefined && { session }) };
 }
+
+/** Path in its store; without an explicit path it is under its scope. */
+const pathOf = ({ id, path, scope, agent }: MemoryFile): string =>
+  path ?? (scope === "agent" ? `/agent/${(agent ?? "").replaceAll("/", "-") || "-"}/${id}.md` : `/${scope}/${id}.md`);

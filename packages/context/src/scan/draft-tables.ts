@@ -1,13 +1,12 @@
+import { setImmediate } from "node:timers/promises";
 import type { Table, TableName } from "@tandem/connectors";
 import type { Relationship } from "@tandem/relationships";
-import { setImmediate } from "node:timers/promises";
 import { joinKey, newJoinEntry } from "../catalogue/table-values.ts";
 import { updateTableFile } from "../catalogue/update-table-file.ts";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import type { Draft } from "../draft.ts";
 import type { Run } from "../runs/job-run.ts";
 import { SCAN_ROLE } from "./scan-calls.ts";
-import { deletedJoins } from "./deleted-joins.ts";
 import type { Described } from "./describe-tables.ts";
 import type { FoundJoins } from "./find-joins.ts";
 import { joinsByTable, joinsOfTable } from "./joins-of-table.ts";
@@ -15,6 +14,8 @@ import type { KnownTable } from "./known-tables.ts";
 import type { TableDescription } from "./read-descriptions.ts";
 import { type ScannedTable, tableKey, tableLabel } from "../privacy/scanned-table.ts";
 import { wantedDescriptions } from "./wanted-descriptions.ts";
+import { readOutline } from "../catalogue/table-outline.ts";
+import type { JoinEntry } from "../catalogue/table-file.ts";
 
 export const PROPOSAL_STAGE = "proposal";
 
@@ -101,3 +102,30 @@ function onlyWanted({ table }: ScannedTable, known: KnownTable | undefined, desc
     columns: Object.fromEntries(columns),
   };
 }
+
+/**
+ * Joins that people deleted from files, by path; they must not come back. Only checks files that would get new joins.
+ */
+async function deletedJoins(
+  folder: Pick<ContextFolder, "handEdits">,
+  wanted: readonly { known: KnownTable; joins: readonly Relationship[] }[],
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const missing = wanted.filter(({ known, joins }) => {
+    const present = keysOf(known.file.joins);
+    return joins.some((join) => join.status !== "rejected" && !present.has(joinKey(newJoinEntry(join))));
+  });
+  const deleted = new Map<string, Set<string>>();
+  if (missing.length === 0) return deleted;
+  const edits = await folder.handEdits(missing.map(({ known }) => known.path));
+  for (const [path, changes] of edits) {
+    const keys = changes.flatMap(({ before, after }) => {
+      const left = keysOf(readOutline(after)?.joins);
+      // A temporarily broken file has lost nothing.
+      return readOutline(after) ? [...keysOf(readOutline(before)?.joins)].filter((key) => !left.has(key)) : [];
+    });
+    if (keys.length > 0) deleted.set(path, new Set(keys));
+  }
+  return deleted;
+}
+
+const keysOf = (joins: readonly JoinEntry[] | undefined): Set<string> => new Set(joins?.map(joinKey));

@@ -11,7 +11,6 @@ import { draftTables } from "./draft-tables.ts";
 import { findJoins } from "./find-joins.ts";
 import { type KnownTable, knownTables, pathsOfTables } from "./known-tables.ts";
 import { estimateScan } from "./plan-scan.ts";
-import { newlyBroken, usableMetrics } from "./newly-broken.ts";
 import { proposeScan } from "./propose-scan.ts";
 import { SCAN_ROLE } from "./scan-calls.ts";
 import type { ScanContext, ScanResult } from "./scan-result.ts";
@@ -149,4 +148,22 @@ async function profile(run: Run, { connection, config }: ScanInput, tables: read
   return tables
     .filter((table) => !vanished.has(tableKey(table)))
     .map((table) => ({ table, profile: byTable.get(tableKey(table)) }));
+}
+
+/** Names of the metrics that can be computed now. */
+async function usableMetrics({ metrics }: ScanContext, connection: string): Promise<ReadonlySet<string>> {
+  const all = (await metrics?.list({ connection })) ?? [];
+  return new Set(all.filter(({ broken }) => !broken).map(({ name }) => name));
+}
+
+/** Metrics that the catalogue no longer supports: a column, key or join has gone. */
+async function newlyBroken(
+  { metrics }: ScanContext,
+  connection: string,
+  usable: ReadonlySet<string>,
+): Promise<NonNullable<ScanResult["brokenMetrics"]>> {
+  const all = (await metrics?.list({ connection })) ?? [];
+  return all.flatMap(({ name, entity, broken }) =>
+    broken && usable.has(name) ? [{ name, path: `metrics/${connection}/${entity}.yaml`, ...broken }] : [],
+  );
 }

@@ -1,13 +1,14 @@
-import type { Connection } from "@tandem/connectors";
 import { relative, resolve } from "node:path";
+import type { Connection } from "@tandem/connectors";
 import { TandemError, type Config } from "@tandem/protocol";
 import { listDbtProject } from "./dbt/list-dbt-project.ts";
 import { isShownCopy } from "./notion.ts";
 import { isDocument } from "./read-document.ts";
-import type { Source, SourceEntry } from "./source.ts";
+import { type Source, type SourceEntry, textItem } from "./source.ts";
 import { listLiveHistory } from "./sql/list-live-history.ts";
-import { listSqlFolder } from "./sql/list-sql-folder.ts";
 import { walkFiles, type FileRules } from "./walk-files.ts";
+import { decodeText } from "./decode-text.ts";
+import { HISTORY, QueryHistory } from "./sql/query-history.ts";
 
 export type SourceConfig = Config["ingest"]["sources"][string];
 
@@ -123,3 +124,25 @@ const packed = (path: string): TandemError =>
   new TandemError("packed", `${path} is a packed export.`, {
     fix: "Unpack it into a folder, and name that folder as the source's `path`.",
   });
+
+const isHistory = (path: string): boolean => /\.(csv|jsonl|ndjson)$/i.test(path);
+
+/** One item per SQL file; all query history exports together give one item per table. */
+async function* listSqlFolder(folder: string, rules: FileRules, signal?: AbortSignal): AsyncGenerator<SourceEntry> {
+  const history = new QueryHistory();
+  const reads = (path: string) => isHistory(path) || rules.reads(path);
+  for await (const entry of walkFiles(folder, { ...rules, reads }, signal)) {
+    if (entry.type !== "item" || !isHistory(entry.item.path)) {
+      yield entry;
+      continue;
+    }
+    const { path } = entry.item;
+    try {
+      await history.add(path, decodeText(await entry.item.read(), path));
+    } catch (error) {
+      if (!(error instanceof TandemError)) throw error;
+      yield { type: "skipped", path, error, hides: HISTORY };
+    }
+  }
+  for (const { path, title, markdown } of history.documents()) yield textItem(path, title, markdown);
+}

@@ -1,12 +1,11 @@
 import type { Connection, QueryEstimate, Rows, Value } from "@tandem/connectors";
-import { statementVerdict } from "@tandem/protocol";
+import { statementVerdict, type StatementVerdict, verdictLine } from "@tandem/protocol";
 import { z } from "zod";
 import type { CatalogueReader } from "../catalogue/catalogue-reader.ts";
 import { type ContextTool, defineContextTool } from "../context-tool.ts";
 import { QUERY_LIMITS } from "../metrics/answer-query.ts";
 import type { Metrics } from "../metrics/metrics-service.ts";
 import { judgeQuery, refuseUnsound } from "../verdict/judge-query.ts";
-import { verdictText } from "../verdict/verdict-text.ts";
 
 const value = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 
@@ -100,3 +99,22 @@ function shownRows({ columns, rows, truncated }: Rows): string {
 
 const cell = (value: Value): string =>
   value === null ? "" : String(value).replaceAll("|", "\\|").replaceAll(/\r?\n/g, " ");
+
+/** A verdict as Markdown, for a model or a person. */
+function verdictText({ verdict, parts, reason, instead, rewrite }: StatementVerdict): string {
+  if (verdict === "proven") return `${verdictLine(verdict)}. No aggregate counts a row twice.`;
+  if (verdict === "not_judged") return `${verdictLine(verdict)}. ${reason ?? ""}`.trim();
+  return [
+    `**${verdictLine(verdict)}**`,
+    ...parts.map(({ message }) => `- ${message}`),
+    ...(instead ? [`\nAsk for the metric instead: \`metric_query\` with ${JSON.stringify(shortened(instead))}`] : []),
+    ...(rewrite === undefined ? [] : [`\nThis counts each row once:\n\n\`\`\`sql\n${rewrite}\n\`\`\``]),
+  ].join("\n");
+}
+
+/** Without fields that have their defaults. */
+const shortened = ({ metrics, by, where }: NonNullable<StatementVerdict["instead"]>): object => ({
+  metrics,
+  ...(by.length > 0 && { by }),
+  ...(where.length > 0 && { where }),
+});

@@ -9,8 +9,8 @@ import {
   type ReplayMode,
   type Rule,
 } from "@tandem/protocol";
-import { loadScript, type Script } from "@tandem/rehearsal";
-import { liveScript } from "./live-script.ts";
+import { loadScript, type Script, raw, type ModelRequest, type Reply } from "@tandem/rehearsal";
+import { z } from "zod";
 import { replayCassette } from "./replay-cassette.ts";
 
 /** The difference of another run in one step. */
@@ -185,3 +185,25 @@ function wrongKind(
 }
 
 const refused = (message: string, fix: string): TandemError => new TandemError("usage", message, { fix });
+
+const requestBody = z.looseObject({ model: z.string(), stream: z.boolean().optional() });
+const PASSED_HEADERS = ["anthropic-version", "anthropic-beta"] as const;
+
+/** A real model answers, through a proxy that has the credential. Its answers pass as they arrive. */
+const liveScript =
+  (proxy: MessagesProxy, signal: AbortSignal = new AbortController().signal): Script =>
+  async (request: ModelRequest): Promise<Reply> => {
+    const parsed = requestBody.parse(request.body);
+    const headers = PASSED_HEADERS.flatMap((name) => {
+      const value = request.headers[name];
+      return typeof value === "string" ? [[name, value] as const] : [];
+    });
+    const answer = await proxy.send({
+      operation: "create",
+      body: Buffer.from(JSON.stringify(request.body)),
+      parsed,
+      headers: Object.fromEntries(headers),
+      signal,
+    });
+    return raw(answer.status, answer.headers, answer.body);
+  };

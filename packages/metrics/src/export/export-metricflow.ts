@@ -1,4 +1,4 @@
-import { type Expression, referencesOf } from "../expression/expression.ts";
+import { type Expression, referencesOf, type ColumnReference, mapReferences } from "../expression/expression.ts";
 import { parseExpression } from "../expression/parse-expression.ts";
 import { MetricError } from "../metric-error.ts";
 import type { MetricEntry, MetricsFile } from "../model/metrics-file.ts";
@@ -13,8 +13,8 @@ import {
   expressionSql,
   onlyWhere,
 } from "./export-result.ts";
-import { metricFlowFilter } from "./metricflow-filter.ts";
 import { semanticModel } from "./metricflow-model.ts";
+import { followPath } from "../model/entity-paths.ts";
 
 /** Writes files of a connection in the legacy YAML spec of dbt's semantic layer. */
 export function exportMetricFlow(files: readonly MetricsFile[], model: Model): ExportResult {
@@ -181,4 +181,33 @@ function measureInput(
     });
   }
   return { measure, ...asFilter(shared) };
+}
+
+/** A condition as a filter of MetricFlow, which names dimensions only. Throws if a column is none. */
+function metricFlowFilter(condition: Expression, entity: string, model: Model): string {
+  const templates: string[] = [];
+  const marked = mapReferences(condition, (reference) => {
+    templates.push(templateOf(reference, entity, model));
+    return { kind: "reference", reference: { path: [], name: `tandem_template_${templates.length - 1}` } };
+  });
+  return expressionSql(marked).replaceAll(/tandem_template_(\d+)/g, (_, at: string) => templates[Number(at)]!);
+}
+
+function templateOf({ path, name }: ColumnReference, from: string, model: Model): string {
+  const found = followPath(model.entities, from, path, "one");
+  const written = [...path, name].join(".");
+  if (!found || found.steps.some((step) => step.isReverse || step.name === "" || step.columns.length > 1)) {
+    throw cannotHold(`The way to ${written} has no name in MetricFlow.`);
+  }
+  const target = model.entities.get(found.steps.at(-1)?.to ?? from)!;
+  const dimension = [...target.dimensions.values()].find(
+    ({ expression, time }) =>
+      !time &&
+      expression.kind === "reference" &&
+      expression.reference.path.length === 0 &&
+      expression.reference.name === name,
+  );
+  if (!dimension) throw cannotHold(`${written} is no dimension, and filters of MetricFlow name only those.`);
+  const steps = found.steps.map((step) => step.name);
+  return `{{ Dimension('${[...(steps.length > 0 ? steps : [from]), dimension.name].join("__")}') }}`;
 }

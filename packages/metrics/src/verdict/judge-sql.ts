@@ -4,7 +4,6 @@ import type { CataloguedTable } from "../model/catalogued-table.ts";
 import type { Model } from "../model/model.ts";
 import { findDeviations } from "./deviation/find-deviations.ts";
 import { examineStatement } from "./judge-statement.ts";
-import { parseSql } from "./tree/parse-sql.ts";
 import { childrenOf, foldedName, kindOf, nameOf } from "./tree/sql-node.ts";
 import { metricInstead } from "./rewrite/metric-instead.ts";
 import { rewriteSelect } from "./rewrite/rewrite-select.ts";
@@ -75,4 +74,18 @@ function namedTables(node: unknown, dialect: Dialect): NamedTable[] {
   const own =
     kind === "table" ? [{ schema: body["schema"] ? text(body["schema"]) : undefined, name: text(body["name"]) }] : [];
   return [...own, ...childrenOf(node).flatMap((child) => namedTables(child, dialect))];
+}
+
+/** The tree of one statement. A reason as text if it is none, or several. */
+async function parseSql(sql: string, dialect: Dialect): Promise<{ tree: unknown } | { reason: string }> {
+  // Imported on demand, because the parser is large.
+  const { Dialect: Parser, init, parse } = await import("@polyglot-sql/sdk");
+  await init();
+  const dialects = { sqlite: Parser.SQLite, postgres: Parser.PostgreSQL, duckdb: Parser.DuckDB, mysql: Parser.MySQL };
+  const parsed = parse(sql, dialects[dialect]);
+  if (!parsed.success || !Array.isArray(parsed.ast)) {
+    return { reason: `It cannot be parsed: ${parsed.error ?? "unknown"}.` };
+  }
+  if (parsed.ast.length !== 1) return { reason: "It is more than one statement." };
+  return { tree: parsed.ast[0] };
 }

@@ -1,7 +1,7 @@
-import { TandemError } from "@tandem/protocol";
+import { setTimeout as delay } from "node:timers/promises";
+import { TandemError, RequestError } from "@tandem/protocol";
 import { PostgresServer, sql, type Execute, type Sql } from "@tandem/storage/postgres";
 import { CHANNEL, CREATE_TABLES, LOCK_TAKING, NEWEST_COLUMN, SCHEMA } from "./queue-statements.ts";
-import { retryWhileUnavailable } from "./retry-while-unavailable.ts";
 
 const CONNECTIONS = 4;
 /** How long calls wait for an unavailable Postgres: about the duration of a restart. */
@@ -88,3 +88,34 @@ const notAllowed = (cause: unknown): TandemError =>
     fix: `As an owner of the database, once: CREATE SCHEMA ${SCHEMA} AUTHORIZATION "the role"; or GRANT CREATE ON DATABASE to it.`,
     cause,
   });
+
+const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 2_000;
+
+/** The server or connection failed, not the statement: a retry may succeed. */
+const isPassing = (error: unknown): error is RequestError =>
+  error instanceof RequestError && error.code === "unavailable";
+
+/** Retries while Postgres is unavailable, until `deadlineMs` or the signal. */
+async function retryWhileUnavailable<T>(
+  attempt: () => Promise<T>,
+  deadlineMs: number,
+  signal?: AbortSignal,
+): Promise<T> {
+  const deadline = performance.now() + deadlineMs;
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      if (signal?.aborted || performance.now() + pause > deadline) {
+        throw new TandemError("queue_unavailable", `The queue's Postgres does not answer. ${error.message}`, {
+          fix: "See that Postgres runs and that storage.url names it; then try again.",
+          cause: error,
+        });
+      }
+      // Closing the queue ends the pause.
+      await delay(pause, undefined, { signal, ref: true }).catch(() => {});
+    }
+  }
+}

@@ -5,10 +5,12 @@ import {
   type AgentApp,
   type AgentContext,
   type ClientCapabilities,
+  PROTOCOL_VERSION,
+  type InitializeRequest,
+  type InitializeResponse,
 } from "@agentclientprotocol/sdk/unstable";
 import type { AcpAgentOptions } from "./acp-agent-options.ts";
 import type { AcpService } from "./acp-service.ts";
-import { initializeResponse } from "./initialize-response.ts";
 import type * as SessionRequests from "./session-requests.ts";
 
 /** An agent for one connection of an editor or another client of the Agent Client Protocol, version 1. */
@@ -133,4 +135,36 @@ export function createAcpAgent(options: AcpAgentOptions): AgentApp {
       }),
     )
     .onNotification(methods.agent.session.cancel, ({ params }) => service?.cancel(params.sessionId));
+}
+
+/** Answers `initialize` before anything else is loaded. */
+function initializeResponse({ clientCapabilities }: InitializeRequest, version: string): InitializeResponse {
+  return {
+    protocolVersion: PROTOCOL_VERSION,
+    agentInfo: { name: "tandem", title: "Tandem", version },
+    agentCapabilities: {
+      loadSession: true,
+      promptCapabilities: { image: true, embeddedContext: true, audio: false },
+      mcpCapabilities: { http: true, sse: true },
+      sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {}, fork: {} },
+    },
+    authMethods: [
+      {
+        id: "claude-code",
+        name: "Claude Code's own login or key",
+        description: "Uses the credential that `tandem status` names. To log in: run `tandem login`.",
+      },
+      ...(clientCapabilities?.auth?.terminal
+        ? [
+            {
+              type: "terminal" as const,
+              id: "setup",
+              name: "Set up Tandem",
+              description: "Choose the backend and the credential.",
+              args: ["--setup"],
+            },
+          ]
+        : []),
+    ],
+  };
 }

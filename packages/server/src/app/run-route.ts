@@ -1,8 +1,9 @@
-import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { createHash } from "node:crypto";
-import type { IncomingHttpHeaders } from "node:http";
+import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { RequestError } from "@tandem/protocol";
 import type { TokenStore } from "@tandem/storage";
+import type { MessagesReply } from "@tandem/sessions";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { z } from "zod";
 import type { Forwarder } from "../fleet/forwarder.ts";
 import type { Logger } from "../http/create-logger.ts";
@@ -12,7 +13,6 @@ import { describeIssues } from "../http/request/describe-issues.ts";
 import type { FileMemoryLimit } from "../http/request/file-memory-limit.ts";
 import { admitWorker } from "../http/access/worker-access.ts";
 import { requireScopeForMode } from "../http/access/require-scope-for-mode.ts";
-import { passAnswer } from "../http/request/pass-answer.ts";
 import { readBytes, readJson, wantType } from "../http/request/read-body.ts";
 import { readQuery } from "../http/request/read-query.ts";
 import { receiveUpload } from "../http/request/read-upload.ts";
@@ -290,4 +290,21 @@ function attachment({ filename, mimeType }: Download, content: Uint8Array): Resp
       "content-security-policy": "sandbox; default-src 'none'",
     },
   });
+}
+
+/** Writes an answer as it arrives, no faster than the client reads. */
+function passAnswer(outgoing: ServerResponse): MessagesReply {
+  return {
+    head: (status, headers) => {
+      outgoing.writeHead(status, { ...headers });
+      outgoing.flushHeaders();
+    },
+    write: async (chunk) => {
+      if (outgoing.destroyed || outgoing.write(chunk)) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      outgoing.once("drain", resolve).once("close", resolve);
+      await promise;
+      outgoing.off("drain", resolve).off("close", resolve);
+    },
+  };
 }

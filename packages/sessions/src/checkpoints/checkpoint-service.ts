@@ -1,14 +1,14 @@
-import type { SessionId } from "@tandem/protocol";
+import { join } from "node:path";
+import type { SessionId, SessionEventBody } from "@tandem/protocol";
 import { CheckpointStores, type CheckpointLimits, type CheckpointUser } from "@tandem/workspace";
 import type { EventLog } from "@tandem/storage";
-import { join } from "node:path";
+import type { ConversationOutput, TurnEnd } from "@tandem/claude-code";
 import { Timer } from "../host/timer.ts";
 import type { HostSettings } from "../host/host-settings.ts";
-import type { TurnHook, TurnControl } from "../hooks/turn-hook.ts";
+import type { TurnHook, TurnControl, TurnStart } from "../hooks/turn-hook.ts";
 import { giveFolder, giveOwn } from "../sandbox/give-folder.ts";
 import type { SandboxSettings } from "../sandbox/sandbox-settings.ts";
 import { CheckpointHook } from "./checkpoint-hook.ts";
-import { CompactionHook } from "./compaction-hook.ts";
 
 export interface CheckpointSettings {
   /** Limits of the checkpoints; without it, there are none. */
@@ -83,3 +83,38 @@ const checkpointUser = (user: NonNullable<SandboxSettings["user"]>, stateFolder:
     return isGiven;
   },
 });
+
+/**
+ * Compacts an idle session whose context is nearly full, so that no turn has to wait for it. Requests it once per compaction.
+ */
+class CompactionHook implements TurnHook {
+  readonly #share: number;
+  readonly #compact: () => void;
+  #last: { model: string; tokens: number } | undefined;
+  #isAsked = false;
+
+  constructor(share: number, compact: () => void) {
+    this.#share = share;
+    this.#compact = compact;
+  }
+
+  observe({ thread, event }: Extract<ConversationOutput, { type: "event" }>): void {
+    if (thread !== null) return;
+    if (event.type === "tandem.compaction") {
+      this.#last = undefined;
+      this.#isAsked = false;
+    }
+    if (event.type !== "span.model_request_end" || event.is_error || event.tandem.model === undefined) return;
+    const { input_tokens, cache_read_input_tokens, cache_creation_input_tokens, output_tokens } = event.model_usage;
+    const tokens = input_tokens + cache_read_input_tokens + cache_creation_input_tokens + output_tokens;
+    this.#last = { model: event.tandem.model, tokens };
+  }
+
+  async after(_turn: TurnStart, { stop, reported }: TurnEnd): Promise<SessionEventBody[]> {
+    const window = this.#last && reported[this.#last.model]?.contextWindow;
+    if (stop !== "end_turn" || this.#isAsked || !this.#last || !window) return [];
+    this.#isAsked = this.#last.tokens >= window * this.#share;
+    if (this.#isAsked) this.#compact();
+    return [];
+  }
+}

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import type { McpTool } from "@tandem/claude-code";
 import { canonicalJson, redactText, RequestError, type KnownMcpServer, isoNow, type Clock } from "@tandem/protocol";
 import type { Records } from "@tandem/storage";
 import { z } from "zod";
-import { describeChanges } from "./describe-changes.ts";
 
 const SPACE = "tandem";
 const KIND = "mcp_server";
@@ -142,3 +142,28 @@ const view = (id: string, { name, origin, accepted, seen }: Kept): KnownMcpServe
   accepted: { hash: accepted.hash, at: accepted.at, by: accepted.by },
   changes: accepted.hash === seen.hash ? [] : describeChanges(accepted.tools, seen.tools),
 });
+
+const LONGEST = 300;
+
+/** Describes the differences between two definitions of a server's tools, one line each. */
+function describeChanges(before: readonly McpTool[], after: readonly McpTool[]): string[] {
+  const known = new Map(before.map((tool) => [tool.name, tool]));
+  const changes: string[] = [];
+  for (const tool of after) {
+    const old = known.get(tool.name);
+    known.delete(tool.name);
+    if (!old) {
+      changes.push(`${tool.name} is new: ${quoted(tool.description)}`);
+      continue;
+    }
+    if (old.description !== tool.description) {
+      changes.push(`${tool.name} is described as ${quoted(tool.description)}, not as ${quoted(old.description)}`);
+    }
+    if (!isDeepStrictEqual(old.inputSchema, tool.inputSchema)) changes.push(`${tool.name} has another input schema`);
+    if (!isDeepStrictEqual(old.annotations, tool.annotations)) changes.push(`${tool.name} has other annotations`);
+  }
+  for (const name of known.keys()) changes.push(`${name} was removed`);
+  return changes;
+}
+
+const quoted = (text = ""): string => JSON.stringify(text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);

@@ -1,6 +1,7 @@
 import type { ConversationSetup, HostServer, SubagentDefinition } from "@tandem/claude-code";
 import { SESSION_METADATA, type SessionAgent, type ThreadAgent } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
+import { offeredTools } from "@tandem/policy";
 import { z } from "zod";
 import { askingTools } from "../approvals/asking-tools.ts";
 import { rosterOf } from "../log/agent-roster.ts";
@@ -12,8 +13,6 @@ import { readOnlyMounts } from "../mounts/read-only-mounts.ts";
 import { describeMounts } from "../mounts/describe-mounts.ts";
 import { canRead } from "../skills/agent-skills.ts";
 import type { SessionSkills } from "../skills/session-skills.ts";
-import { offeredTools } from "@tandem/policy";
-import { describeWorker } from "../work/describe-worker.ts";
 import { workerTools } from "../work/worker-tools.ts";
 import { workflowsOf } from "../log/open-runs.ts";
 import { trustedConfig } from "../trust/folder-trust.ts";
@@ -137,4 +136,23 @@ function asSubagent(
     ],
     ...(selfHosted && { workerTools: workerTools(agent.tools).map(({ name }) => name) }),
   };
+}
+
+/** The part of the system prompt that says where the tools run, and which paths the worker provides. */
+function describeWorker({ resources }: Pick<SessionRow, "resources">, skills: readonly string[]): string {
+  const memories = resources.flatMap((resource) => {
+    if (resource.type !== "memory_store") return [];
+    const { mount_path: mount, name, description, instructions, access } = resource;
+    const kind = access === "read_only" ? "read-only" : "your changes are saved";
+    const words = [description, instructions].filter((text) => text).map((text) => `\n  ${text}`);
+    return [`- ${mount} (the memory store ${JSON.stringify(name)}, ${kind})${words.join("")}`];
+  });
+  const folders = skills.map(
+    (name) => `- skills/${name}/SKILL.md (a skill of yours: read it before a task that it is for)`,
+  );
+  return [
+    "# Where your tools run",
+    "Your tools run on another machine, in its own working folder. The folder and the platform that this prompt names elsewhere are those of the machine that you are called from, and no tool reaches them. Use relative paths for the working folder; find out about the machine with your tools.",
+    ...(memories.length + folders.length > 0 ? ["These paths are there:", ...folders, ...memories] : []),
+  ].join("\n");
 }

@@ -1,15 +1,17 @@
 import { homedir } from "node:os";
 import type { AllowedCall, Decision, HostServer } from "@tandem/claude-code";
 import { denyInsteadOfAsking, judgeCall, type JudgedCall, type RuleBook } from "@tandem/policy";
-import { SESSION_METADATA, type ThreadId } from "@tandem/protocol";
+import { SESSION_METADATA, type ThreadId, type SessionAgent } from "@tandem/protocol";
 import { asksPerson } from "../approvals/approval-note.ts";
 import { CallRefused, THREAD_ENDED } from "../approvals/call-refused.ts";
 import { findMountedPath } from "../mounts/find-mounted-path.ts";
 import { isReadOnly } from "../mounts/read-only-mounts.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
-import { refusedAgent, refusedRun } from "../workflows/refused-run.ts";
 import type { ProcessSettings } from "./process-settings.ts";
 import type { ProcessSetup } from "./process-setup.ts";
+import { rosterOf } from "../log/agent-roster.ts";
+import { workflowsOf, type OpenRuns } from "../log/open-runs.ts";
+import { MAX_OPEN_RUNS, TOO_MANY_RUNS } from "../workflows/run-limits.ts";
 
 interface Judged {
   writer: SessionWriter;
@@ -93,4 +95,25 @@ export async function admitLateCall(
     throw new CallRefused("A hook changed the call into one that this session does not allow without asking.");
   }
   return said.input;
+}
+
+/** Only the text in the call itself is judged, logged and shown. */
+const SCRIPT_ONLY = "Pass the plan in `script`. Plans from files and saved plans are not run here.";
+const PRIMARY_ONLY = "Only the session's own agent starts workflow runs.";
+
+/** Why a workflow run may not start. */
+function refusedRun({ name, mcpServer, input, thread }: JudgedCall, { runs }: { runs: OpenRuns }) {
+  if (name !== "Workflow" || mcpServer !== undefined) return undefined;
+  if (thread !== null) return PRIMARY_ONLY;
+  if (input["scriptPath"] !== undefined || input["name"] !== undefined) return SCRIPT_ONLY;
+  return runs.size >= MAX_OPEN_RUNS ? TOO_MANY_RUNS.message : undefined;
+}
+
+/** Why an agent may not be called as a subagent: it is listed for workflow runs alone. */
+function refusedAgent({ name, mcpServer, input }: JudgedCall, agent: SessionAgent): string | undefined {
+  if ((name !== "Agent" && name !== "Task") || mcpServer !== undefined) return undefined;
+  const called = input["subagent_type"];
+  const isOfWorkflows = workflowsOf(agent)?.predefined_agents.some((each) => each.name === called) ?? false;
+  const isSubagent = rosterOf(agent).some((each) => each.name === called);
+  return isOfWorkflows && !isSubagent ? `${String(called)} can only be used in workflow runs.` : undefined;
 }

@@ -11,7 +11,6 @@ import {
   type Clock,
 } from "@tandem/protocol";
 import type { AgentStore, Blobs, Page, PageQuery, Records } from "@tandem/storage";
-import { agentsWith } from "./agents-with-skill.ts";
 import type { FolderSkill } from "./folder-skills.ts";
 import { readBundle, type SkillBundle, type SkillUpload } from "./skill-bundle.ts";
 import { isRefusal, SkillStore, type SkillAt, type StoredSkill, type StoredVersion } from "./skill-store.ts";
@@ -303,3 +302,19 @@ function readCursor(cursor: string): string {
 
 const noVersion = (skill: string, version: string): RequestError =>
   new RequestError("not_found", `There is no version ${version} of the skill ${skill}.`);
+
+const AT_ONCE = 200;
+
+/** The agents whose newest version has a skill. Archived agents cannot start sessions and are left out. */
+async function agentsWith(skill: string, agents: AgentStore): Promise<SkillUse["agents"]> {
+  const found: SkillUse["agents"] = [];
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const page = await agents.list({ limit: AT_ONCE, ...(cursor !== undefined && { cursor }) });
+    for (const { id, name, skills } of page.data) {
+      const had = skills.find(({ skill_id }) => skill_id === skill);
+      if (had) found.push({ id, name, version: had.version });
+    }
+    cursor = page.next;
+  }
+  return found;
+}

@@ -16,7 +16,6 @@ import { mergeMetadata } from "../host/merge-metadata.ts";
 import { changeAuth, splitAuth, type SplitAuth } from "./credential-secrets.ts";
 import { credentialView } from "./credential-view.ts";
 import { ownerOf, type SecretField, type StoredCredential, type StoredVault } from "./stored-vault.ts";
-import { checkVariableName } from "./use/check-variable-name.ts";
 import type { VaultKey } from "./vault-key.ts";
 import type { VaultReader } from "./vault-reader.ts";
 import type { VaultRecords } from "./vault-records.ts";
@@ -234,3 +233,14 @@ const taken = ({ vault, auth }: StoredCredential): RequestError =>
       : `The vault ${vault} has a credential for the server ${auth.mcp_server_url}.`,
     { fix: "Update it, or archive it first." },
   );
+
+/** Rejects names that would change how programs in a sandbox run. */
+async function checkVariableName(name: string): Promise<void> {
+  const { isReservedVariable } = await import("@tandem/claude-code");
+  if (!isReservedVariable(name)) return;
+  throw new RequestError(
+    "invalid_request",
+    `auth.secret_name: ${name} is reserved: Claude Code, a shell or the sandbox reads this variable.`,
+    { fix: "Choose the name that your own program reads, such as EXAMPLE_API_KEY." },
+  );
+}

@@ -47,7 +47,8 @@ const DEFAULT_TENANT_ONLY: Record<string, Behaviours> = {
 
 const CONTRACT = Object.entries({ ...EVERY_TENANT, ...DEFAULT_TENANT_ONLY }).flatMap(([subject, behaviours]) =>
   Object.entries(behaviours).map(([title, verify]) => ({
-    title: `${subject}: ${title}`,
+    subject,
+    title,
     verify,
     isForDefault: subject in DEFAULT_TENANT_ONLY || isForDefaultTenant(verify),
   })),
@@ -78,9 +79,9 @@ export function storeContract(engine: string, openFixture: () => Promise<StoreFi
         });
         afterAll(() => stage?.[Symbol.asyncDispose]());
 
-        for (const { title, verify, isForDefault } of CONTRACT) {
+        for (const { subject, title, verify, isForDefault } of CONTRACT) {
           if (!verifies(tenant, isForDefault)) continue;
-          it(title, async () => {
+          it(`${subject}: ${title}`, async () => {
             expect.hasAssertions();
             await verify(stage!);
           });

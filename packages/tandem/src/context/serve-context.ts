@@ -3,6 +3,7 @@ import { RequestError } from "@tandem/protocol";
 import type { ServedContext } from "@tandem/server";
 import type { EngineSettings } from "@tandem/sessions";
 import type { Store } from "@tandem/storage";
+import type { Connection, Dialect } from "@tandem/connectors";
 import { z } from "zod";
 import {
   holderName,
@@ -17,7 +18,6 @@ import {
 import type { Project } from "../config/load-project.ts";
 import { requireTrust } from "../config/trust.ts";
 import type { Host } from "../config/host.ts";
-import { Databases } from "./databases.ts";
 import { sourceAccess } from "./source-access.ts";
 import { sharedQuotas } from "./shared-quotas.ts";
 import type { GivenDocuments } from "./ingest-sources.ts";
@@ -167,4 +167,39 @@ export function contextServers(
     const { contextServer } = await import("./context-server.ts");
     return [contextServer({ tools: context.tools, session, agent, timeoutMs, log })];
   };
+}
+
+type Connections = Readonly<Record<string, { driver: Dialect }>>;
+
+/** The databases of a project. Each is opened on first use. */
+class Databases implements AsyncDisposable {
+  readonly #connections: () => Connections;
+  readonly #connect: (name: string) => Promise<Connection>;
+  readonly #open = new Map<string, Promise<Connection>>();
+
+  /** `connections` is read for each use, because one can be added while the server runs. */
+  constructor(connections: () => Connections, connect: (name: string) => Promise<Connection>) {
+    this.#connections = connections;
+    this.#connect = connect;
+  }
+
+  get dialects(): ReadonlyMap<string, Dialect> {
+    return new Map(Object.entries(this.#connections()).map(([name, { driver }]) => [name, driver]));
+  }
+
+  readonly open = (name: string): Promise<Connection> => {
+    const known = this.#open.get(name);
+    if (known) return known;
+    const opening = this.#connect(name);
+    this.#open.set(name, opening);
+    // Forget a failed attempt, so that the next call retries.
+    opening.catch(() => this.#open.delete(name));
+    return opening;
+  };
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const opened = [...this.#open.values()];
+    this.#open.clear();
+    for (const opening of opened) await (await opening.catch(() => undefined))?.[Symbol.asyncDispose]();
+  }
 }

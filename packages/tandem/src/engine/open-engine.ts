@@ -4,7 +4,6 @@ import { hasContext, openStore } from "../compose.ts";
 import type { Host } from "../config/host.ts";
 import type { Project } from "../config/load-project.ts";
 import { contextServers, type OpenedContext, serveContext } from "../context/serve-context.ts";
-import { commandStore } from "./command-store.ts";
 import { createProjectEngine, type EngineOptions } from "./create-project-engine.ts";
 
 interface OpenEngineOptions extends Pick<
@@ -45,4 +44,34 @@ export async function openEngine(
     ...(project.config.sessions.context && when !== "never" && { hostServers }),
   });
   return { engine, store, knowledge };
+}
+
+/**
+ * Wraps the store for the engine of a single command. The engine ignores the pending work of other processes: a server should
+ * pick it up, not a process about to exit. Messages to a session that this engine uses, such as an approval's answer, still
+ * arrive.
+ */
+function commandStore(store: Store): Store {
+  const own = new Set<string>();
+  return {
+    ...store,
+    inbox: {
+      ...store.inbox,
+      put: async (session, events) => {
+        own.add(session);
+        await store.inbox.put(session, events);
+      },
+      sessions: async () => (await store.inbox.sessions()).filter((session) => own.has(session)),
+      onPut: (listener) => store.inbox.onPut((session) => void (own.has(session) && listener(session))),
+    },
+    leases: {
+      ...store.leases,
+      take: async (session, holder, ttlMs) => {
+        const lease = await store.leases.take(session, holder, ttlMs);
+        if (lease) own.add(session);
+        return lease;
+      },
+      abandoned: async () => [],
+    },
+  };
 }

@@ -1,8 +1,9 @@
 import { rm, stat, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { tandemHome, type Variables } from "../config/tandem-home.ts";
 import { writeFileAtomically } from "../config/write-file-atomically.ts";
-import { processStart } from "./process-start.ts";
 
 export interface ServerInfo {
   version: 1;
@@ -88,6 +89,30 @@ async function readServerFile(env: Variables): Promise<ServerInfo | undefined> {
     const info: unknown = JSON.parse(await readFile(file, "utf8"));
     // Another version may have written it.
     return isServerInfo(info) ? info : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The start time of a process, in the system's format. Together with the pid it detects a reused pid. Undefined if there is no
+ * such process. (The claude-code package has the same function but loads slowly.)
+ */
+function processStart(pid: number): string | undefined {
+  try {
+    if (process.platform !== "linux") {
+      const env = { PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" };
+      const line = execFileSync("ps", ["-o", "stat=,lstart=", "-p", String(pid)], {
+        encoding: "utf8",
+        timeout: 5_000,
+        env,
+      });
+      return line.trim().startsWith("Z") ? undefined : line.trim().replace(/^\S+\s+/, "");
+    }
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    if (fields[0] === "Z") return undefined;
+    return `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${fields[19]}`;
   } catch {
     return undefined;
   }

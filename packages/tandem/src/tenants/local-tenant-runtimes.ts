@@ -1,13 +1,13 @@
 import type { Logger, TenantRuntime, TenantRuntimes } from "@tandem/server";
 import type { Quotas } from "@tandem/sessions";
-import { DEFAULT_TENANT, type Store, type TenantRow } from "@tandem/storage";
+import { DEFAULT_TENANT, type Store, type TenantRow, DUE, WEBHOOKS } from "@tandem/storage";
 import type { Project } from "../config/load-project.ts";
 import type { Host } from "../config/host.ts";
 import { openTenantRuntime, type OpenTenantRuntime, type TenantRuntimeOptions } from "./open-tenant-runtime.ts";
-import { hasWork, isWanted } from "./has-work.ts";
 import { withOperatorStop } from "./stop-everyone.ts";
 import { openTenantProject } from "./tenant-project.ts";
 import { usageReader } from "./tenant-usage.ts";
+import { loadSessions } from "../compose.ts";
 
 /** How often a process checks for changes of tenants made at another process. */
 const LOOK_MS = 2_000;
@@ -230,3 +230,22 @@ export class LocalTenantRuntimes implements TenantRuntimes, AsyncDisposable {
 /** A runtime cannot change the settings it was opened with. */
 const isMoved = (now: TenantRow, before: TenantRow): boolean =>
   JSON.stringify(now.settings) !== JSON.stringify(before.settings);
+
+/** True if a session, a job or a webhook has pending work and no process holds it, or a deployment has a schedule. */
+const isWanted = async (store: Store): Promise<boolean> =>
+  (await store.leases.waitingForWorker()).length > 0 ||
+  (await store.jobs.waiting()).length > 0 ||
+  (await store.records.list(WEBHOOKS, DUE, { limit: 1 })).length > 0 ||
+  (await (await loadSessions()).hasSchedules(store.records));
+
+/** True if the store has pending turns, answers, timers or jobs. */
+async function hasWork(store: Store): Promise<boolean> {
+  const asked = [
+    () => isWanted(store),
+    async () => (await store.sessions.list({ limit: 1, statuses: ["running", "rescheduling"] })).data.length > 0,
+    async () => (await store.sessions.list({ limit: 1, waiting: true })).data.length > 0,
+    async () => (await store.jobs.list({ limit: 1, states: ["queued", "running"] })).data.length > 0,
+  ];
+  for (const ask of asked) if (await ask()) return true;
+  return false;
+}

@@ -2,13 +2,13 @@ import type { Credential } from "@tandem/claude-code";
 import type { ServerHealth, Logger, TenantRuntime } from "@tandem/server";
 import type { EngineSettings } from "@tandem/sessions";
 import { DEFAULT_TENANT, type Store } from "@tandem/storage";
+import type { JobRunner } from "@tandem/context";
 import { checkLogin } from "../engine/check-login.ts";
 import { beginIn } from "../engine/open-acp-engine.ts";
 import { hasContext, loadServer, sessionRoots } from "../compose.ts";
 import type { Project } from "../config/load-project.ts";
 import type { Host } from "../config/host.ts";
 import type { Observation } from "../server/observe.ts";
-import { resumeJobs } from "../context/resume-jobs.ts";
 import { projectContextSetup } from "../context/project-context-setup.ts";
 import { contextServers, type OpenedContext, serveContext, startMemoryCapture } from "../context/serve-context.ts";
 import { createProjectEngine } from "../engine/create-project-engine.ts";
@@ -140,4 +140,20 @@ export async function openTenantRuntime(
     stop: (deadlineMs) => (stopping ??= running.disposeAsync().then(() => engine.stop(deadlineMs))),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+const POLL_MS = 15_000;
+
+/**
+ * Periodically sends unfinished jobs whose run the queue does not have: of a command that was killed, or of a process that
+ * was killed between storing a job and sending its run.
+ */
+function resumeJobs(
+  jobs: Pick<JobRunner, "resume">,
+  log: { warn(details: Record<string, unknown>, message: string): void },
+): Disposable {
+  const poll = (): Promise<void> =>
+    jobs.resume().catch((error: unknown) => log.warn({ error: String(error) }, "jobs could not be looked for"));
+  const timer = setInterval(() => void poll(), POLL_MS).unref();
+  return { [Symbol.dispose]: () => clearInterval(timer) };
 }

@@ -1,15 +1,14 @@
-import type { Skill, SkillUse, SkillVersion } from "@tandem/protocol";
+import { writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { type Skill, type SkillUse, type SkillVersion, RequestError, TandemError } from "@tandem/protocol";
 import { listAll } from "@tandem/tandem/engine";
 import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
 import type { Command } from "commander";
-import { writeFile } from "node:fs/promises";
-import { resolve } from "node:path";
 import { confirm } from "../../input/confirm.ts";
 import { ago } from "../../human-units.ts";
 import type { Invocation } from "../../invocation.ts";
 import { openClient } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
-import { findSkill } from "../../skills/find-skill.ts";
 import { readSkillFolder } from "../../skills/read-skill-folder.ts";
 import { printable, styleFor, table, wrap, write, writeJson } from "../../terminal.ts";
 import { subcommandsOf, type Registration } from "../registration.ts";
@@ -182,3 +181,21 @@ const sizeOf = (version: SkillUse["versions"][number] | undefined): string =>
 
 const print = ({ stdout, json }: Invocation, data: unknown, lines: readonly string[]): Promise<void> =>
   json ? writeJson(stdout, data) : write(stdout, `${lines.join("\n")}\n`);
+
+/** The skill with this id or display name. */
+async function findSkill({ skills }: SessionsClient, idOrName: string): Promise<Skill> {
+  if (/^skill_[0-9A-Za-z]+$/.test(idOrName)) return skills.get(idOrName);
+  const found: Skill[] = [];
+  for await (const skill of listAll((query) => skills.list(query)))
+    if (skill.display_name === idOrName) found.push(skill);
+  const [skill, ...others] = found;
+  if (!skill) {
+    throw new RequestError("not_found", `There is no skill ${idOrName}.`, {
+      fix: "List them with `tandem skills list`.",
+    });
+  }
+  if (others.length === 0) return skill;
+  throw new TandemError("usage", `${found.length} skills have the name ${idOrName}.`, {
+    fix: `Name one by its id: ${found.map(({ id }) => id).join(", ")}.`,
+  });
+}

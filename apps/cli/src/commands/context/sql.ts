@@ -1,18 +1,16 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
 import { readVerdictLine, type StatementVerdict, TandemError } from "@tandem/protocol";
-import type { Connection } from "@tandem/connectors";
+import type { Connection, QueryEstimate, Rows, Value } from "@tandem/connectors";
 import { openNamedConnection } from "@tandem/tandem/compose";
 import type { OpenedContext } from "@tandem/tandem/context";
 import { localActor, openProject } from "@tandem/tandem/project";
 import type { Command } from "commander";
-import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
 import { EXIT_CODES } from "../../exit-code.ts";
 import type { Invocation } from "../../invocation.ts";
 import { Progress } from "../../progress.ts";
 import { readPrompt } from "../../input/read-prompt.ts";
-import { asCsv, asTable, describeEstimate } from "../../sql/render-rows.ts";
-import { writeVerdict } from "../../sql/write-verdict.ts";
-import { styleFor, write, writeJson } from "../../terminal.ts";
+import { styleFor, write, writeJson, printable, table } from "../../terminal.ts";
 import { withKnowledge } from "../../with-knowledge.ts";
 import { type Registration, subcommandsOf } from "../registration.ts";
 
@@ -140,4 +138,64 @@ async function judge(
 ): Promise<StatementVerdict> {
   const { judgeQuery } = await import("@tandem/context");
   return judgeQuery({ ...asked, catalogue, model: await metrics.modelOf(asked.name), signal });
+}
+
+/** Prints a verdict with its reasons and the statement that is right, if one is known. */
+async function writeVerdict(
+  stream: Invocation["stdout"],
+  { verdict, parts, reason, instead, rewrite }: StatementVerdict,
+): Promise<void> {
+  const { good, warn, dim } = styleFor(stream);
+  const lines = [
+    ...(verdict === "proven" ? [`${good("proven")}: No aggregate counts a row twice.`] : []),
+    ...(verdict === "not_judged" ? [`${warn("not judged")}: ${printable(reason ?? "")}`] : []),
+    ...parts.map(({ kind, message }) => `${warn(kind.replace("_", " "))}: ${printable(message)}`),
+    ...(instead ? [dim("The metric instead:"), `tandem metrics query ${metricArguments(instead)}`] : []),
+    ...(rewrite === undefined ? [] : [dim("This counts each row once:"), printable(rewrite)]),
+  ];
+  await write(stream, `${lines.join("\n")}\n`);
+}
+
+const metricArguments = ({ metrics, by, where }: NonNullable<StatementVerdict["instead"]>): string =>
+  [
+    ...metrics,
+    ...by.flatMap((field) => ["--by", field]),
+    ...where.flatMap((filter) =>
+      "op" in filter && "value" in filter ? ["--where", quoted(`${filter.field} ${filter.op} ${filter.value}`)] : [],
+    ),
+  ].join(" ");
+
+const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
+/** Longer cells would make the table unreadable on a terminal. */
+const CELL = 60;
+
+function describeEstimate({ rows, bytes, plan }: QueryEstimate): string {
+  const count = (amount: number) => Math.round(amount).toLocaleString("en-US");
+  const lines = [
+    ...(rows === undefined ? [] : [`about ${count(rows)} rows`]),
+    ...(bytes === undefined ? [] : [`about ${count(bytes)} bytes`]),
+    printable(plan).trimEnd(),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function asTable({ stdout }: Invocation, { columns, rows }: Rows): string {
+  const { bold, dim } = styleFor(stdout);
+  const lines = table([columns.map((name) => bold(cell(name))), ...rows.map((row) => row.map((value) => cell(value)))]);
+  return `${[...lines, dim(`${rows.length} ${rows.length === 1 ? "row" : "rows"}`)].join("\n")}\n`;
+}
+
+function cell(value: Value): string {
+  const text = value === null ? "null" : printable(String(value)).replaceAll(/\s+/g, " ");
+  return text.length > CELL ? `${text.slice(0, CELL - 1)}…` : text;
+}
+
+/** CSV by RFC 4180. Null is an empty field. */
+const asCsv = ({ columns, rows }: Rows): string =>
+  [columns, ...rows].map((row) => `${row.map(field).join(",")}\r\n`).join("");
+
+function field(value: Value): string {
+  const text = value === null ? "" : String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -1,14 +1,14 @@
-import type { ClientServers } from "@tandem/server";
 import { join } from "node:path";
+import { Writable } from "node:stream";
+import type { ClientServers } from "@tandem/server";
 import type { AcpEngine, openAcpEngine } from "@tandem/tandem/engine";
-import { acpLog } from "../../acp/acp-log.ts";
-import { claimStdout } from "../../acp/claim-stdout.ts";
 import { loadAcp } from "@tandem/tandem/compose";
-import type { Invocation } from "../../invocation.ts";
 import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
 import { findServer, LogFile, logFolder } from "@tandem/tandem/server";
-import { watchParent } from "../../stdio/watch-parent.ts";
 import type { Command } from "commander";
+import { acpLog } from "../../acp/acp-log.ts";
+import type { Invocation } from "../../invocation.ts";
+import { watchParent } from "../../stdio/watch-parent.ts";
 import type { Registration } from "../registration.ts";
 
 export function register(command: Command, { examples, runner }: Registration): void {
@@ -89,4 +89,15 @@ async function openEngine(
 ): Promise<AcpEngine> {
   const { openAcpEngine: open } = await import("@tandem/tandem/engine");
   return open(invocation, await openProjectOrDefaults(invocation), { ...parts, agent, stopMs: STOP_MS });
+}
+
+/** Reserves stdout for one writer. All other output of this process goes to stderr. */
+function claimStdout(stdout: NodeJS.WriteStream, stderr: NodeJS.WriteStream): Writable {
+  const write = stdout.write.bind(stdout) as (chunk: Uint8Array, then: (error?: Error | null) => void) => boolean;
+  stdout.write = stderr.write.bind(stderr);
+  const claimed = new Writable({ write: (chunk: Uint8Array, _encoding, then) => void write(chunk, then) });
+  // The protocol's reader detects a closed pipe by itself.
+  claimed.on("error", () => {});
+  stdout.once("close", () => claimed.destroy());
+  return claimed;
 }

@@ -1,11 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Invocation } from "../../invocation.ts";
-import { openFleet } from "../../fleet/open-fleet.ts";
-import { renderDead, renderFleet } from "../../fleet/render-fleet.ts";
 import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
-import { styleFor, write } from "../../terminal.ts";
+import type { Fleet } from "@tandem/sessions";
+import { openLocalFleet } from "@tandem/tandem/fleet";
+import type { Project } from "@tandem/tandem/config";
 import type { Command } from "commander";
+import type { Invocation } from "../../invocation.ts";
+import { renderDead, renderFleet } from "../../fleet/render-fleet.ts";
+import { styleFor, write } from "../../terminal.ts";
 import { subcommandsOf, type Registration } from "../registration.ts";
+import { serverFor } from "../../sessions/open-client.ts";
+import { ServerConnection } from "../../sessions/server-connection.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
   const sub = subcommandsOf(command);
@@ -78,4 +82,21 @@ export async function drain(invocation: Invocation, worker: string): Promise<voi
   const { dim } = styleFor(stdout);
   const words = `${drained.id} is draining: it hands over its sessions.\n${dim("Watch it: tandem fleet status --watch")}`;
   await write(stdout, json ? `${JSON.stringify(drained)}\n` : `${words}\n`);
+}
+
+/** Reads the fleet from the running server, else from the database. */
+async function openFleet(invocation: Invocation, project: Project): Promise<Fleet & AsyncDisposable> {
+  const server = await serverFor(invocation, project);
+  return server ? serverFleet(await ServerConnection.open(server)) : openLocalFleet(invocation, project);
+}
+
+function serverFleet(server: ServerConnection): Fleet & AsyncDisposable {
+  const { api } = server;
+  return {
+    status: () => api.call("fleet.retrieve"),
+    dead: async () => (await api.call("fleet.dead.list")).data,
+    requeue: async (key) => void (await api.call("fleet.dead.requeue", { params: { key } })),
+    drain: (worker) => api.call("fleet.workers.drain", { params: { worker_id: worker } }),
+    [Symbol.asyncDispose]: async () => server[Symbol.dispose](),
+  };
 }

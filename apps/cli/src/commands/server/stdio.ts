@@ -1,12 +1,16 @@
 import { join } from "node:path";
-import { loadServer } from "@tandem/tandem/compose";
-import type { Invocation } from "../../invocation.ts";
+import { loadServer, sessionRoots } from "@tandem/tandem/compose";
 import { openProjectOrDefaults } from "@tandem/tandem/project";
 import { LogFile, logFolder } from "@tandem/tandem/server";
-import { openWire, STOP_MS } from "../../stdio/open-wire.ts";
-import { watchParent } from "../../stdio/watch-parent.ts";
+import type { Logger, Wire } from "@tandem/server";
+import type { Project } from "@tandem/tandem/config";
+import { openStdioWire } from "@tandem/tandem/stdio";
 import type { Command } from "commander";
+import type { Invocation } from "../../invocation.ts";
+import { watchParent } from "../../stdio/watch-parent.ts";
 import type { Registration } from "../registration.ts";
+import { serverFor } from "../../sessions/open-client.ts";
+import { ServerConnection } from "../../sessions/server-connection.ts";
 
 export function register(command: Command, { examples, runner }: Registration): void {
   command.option("--schema", "print the JSON Schema of every line and exit").action(runner(stdio));
@@ -45,4 +49,23 @@ export async function stdio(invocation: Invocation, options: StdioOptions): Prom
   const { wire, engine } = opened;
   await library.serveStdio({ wire, engine, stdin, stdout, version, signal, logger });
   return 0;
+}
+
+/** Time for running turns to end after the host disconnects. Then they are interrupted. */
+const STOP_MS = 3_000;
+
+interface OpenedWire extends AsyncDisposable {
+  wire: Wire;
+  engine: "own" | "server";
+}
+
+/** Connects to the running server if it uses our database and may work in this folder, else opens an engine in this process. */
+async function openWire(invocation: Invocation, project: Project, logger: Logger): Promise<OpenedWire> {
+  const servers = await Promise.all(sessionRoots(project).map((root) => serverFor(invocation, project, root)));
+  const [server] = servers;
+  if (server && servers.every(Boolean)) {
+    const wire = await ServerConnection.open(server);
+    return { wire, engine: "server", [Symbol.asyncDispose]: async () => wire[Symbol.dispose]() };
+  }
+  return { ...(await openStdioWire(invocation, project, logger, { stopMs: STOP_MS })), engine: "own" };
 }

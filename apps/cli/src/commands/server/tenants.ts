@@ -1,3 +1,5 @@
+import { mkdir } from "node:fs/promises";
+import { resolve } from "node:path";
 import {
   TandemError,
   tenantCredential,
@@ -8,16 +10,19 @@ import {
   type TenantView,
   type UpdateTenant,
 } from "@tandem/protocol";
-import { mkdir } from "node:fs/promises";
-import { resolve } from "node:path";
+import { localActor, openProjectOrDefaults, bytes } from "@tandem/tandem/project";
+import type { TenantService } from "@tandem/server";
+import { openStore } from "@tandem/tandem/compose";
+import type { Project } from "@tandem/tandem/config";
+import { createTenantService } from "@tandem/tandem/tenants";
+import { type Command, Option } from "commander";
 import { confirm } from "../../input/confirm.ts";
 import type { Invocation } from "../../invocation.ts";
-import { localActor, openProjectOrDefaults, bytes } from "@tandem/tandem/project";
 import { ago } from "../../human-units.ts";
-import { openTenantService } from "../../tenants/open-tenant-service.ts";
 import { printable, styleFor, table, write, writeJson, type Style } from "../../terminal.ts";
-import { type Command, Option } from "commander";
 import { subcommandsOf, type Registration } from "../registration.ts";
+import { serverFor } from "../../sessions/open-client.ts";
+import { ServerConnection } from "../../sessions/server-connection.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
   const sub = subcommandsOf(command);
@@ -256,4 +261,28 @@ function limitsInWords({ turns, sessions, usd_per_day: usd, file_bytes: files }:
 
 async function print({ stdout, json }: Invocation, result: object, lines: readonly string[]): Promise<void> {
   await (json ? writeJson(stdout, result) : write(stdout, `${lines.join("\n")}\n`));
+}
+
+/** Manages the tenants of our database through the running server, else in this process. */
+async function openTenantService(invocation: Invocation, project: Project): Promise<TenantService & AsyncDisposable> {
+  const server = await serverFor(invocation, project);
+  if (server) return remoteTenantService(await ServerConnection.open(server));
+  const store = await openStore(invocation, project);
+  const tenantService = createTenantService(invocation.env, store, (note) => store.audit.append([note]));
+  return { ...tenantService, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
+}
+
+/** The server takes the actor of every request from the token. */
+function remoteTenantService(server: ServerConnection): TenantService & AsyncDisposable {
+  const { api } = server;
+  return {
+    list: async () => (await api.call("tenants.list")).data,
+    get: (id) => api.call("tenants.retrieve", { params: { tenant_id: id } }),
+    create: (body) => api.call("tenants.create", { body }),
+    update: (id, body) => api.call("tenants.update", { params: { tenant_id: id }, body }),
+    archive: (id) => api.call("tenants.archive", { params: { tenant_id: id } }),
+    restore: (id) => api.call("tenants.restore", { params: { tenant_id: id } }),
+    delete: async (id) => void (await api.call("tenants.delete", { params: { tenant_id: id } })),
+    [Symbol.asyncDispose]: async () => server[Symbol.dispose](),
+  };
 }

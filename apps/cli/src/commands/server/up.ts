@@ -1,23 +1,25 @@
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { isAbsolute } from "node:path";
 import { closeTimeOf, openTandem } from "@tandem/tandem";
 import { openStore, probeLogin, sessionRoots } from "@tandem/tandem/compose";
 import { databaseName, type Project } from "@tandem/tandem/config";
 import type { FleetOptions } from "@tandem/tandem/fleet";
 import { openProjectOrDefaults } from "@tandem/tandem/project";
-import { containsState, containsStateError, readAddedFolders } from "@tandem/tandem/server";
-import { once } from "node:events";
-import { existsSync } from "node:fs";
-import { isAbsolute } from "node:path";
+import { containsState, containsStateError, readAddedFolders, addFolder, findServer } from "@tandem/tandem/server";
+import { readSandboxOverview, sandboxNotice } from "@tandem/tandem/health";
+import { shrinkHeapWhenIdle } from "@tandem/storage/shrink-heap";
+import { TandemError } from "@tandem/protocol";
+import { type Command, Option } from "commander";
 import type { Invocation } from "../../invocation.ts";
 import { toPort } from "../../number-options.ts";
 import { Progress } from "../../progress.ts";
-import { readSandboxOverview, sandboxNotice } from "@tandem/tandem/health";
 import { announceServer } from "../../server/announce-server.ts";
 import { hasBrowser, openInBrowser } from "../../server/open-browser.ts";
-import { shrinkHeapWhenIdle } from "@tandem/storage/shrink-heap";
-import { useRunningServer } from "../../server/use-running-server.ts";
-import { type Command, Option } from "commander";
 import type { Registration } from "../registration.ts";
 import { DEMO_CHOICES, type DemoChoice, FLEET_ROLE_CHOICES } from "../../option-choices.ts";
+import { canAsk, choose } from "../../input/choose.ts";
+import { isWithin } from "../../sessions/find-session.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
   command
@@ -149,3 +151,35 @@ async function hasSessions(invocation: Invocation, project: Project): Promise<bo
 }
 
 const loadDemo = async (invocation: Invocation) => (await import("../../demo/open-demo.ts")).openDemo(invocation);
+
+/**
+ * Offers to use the server that is already running. Returns false if there is none. Without a terminal it throws, and the
+ * error names the commands.
+ */
+async function useRunningServer(invocation: Invocation): Promise<boolean> {
+  const { env, cwd } = invocation;
+  const server = await findServer(env);
+  if (!server) return false;
+  const name = server.demo ? "The demo" : "A server";
+  const message = `${name} is already running at ${server.url} (pid ${server.pid}).`;
+  const isIncluded =
+    server.demo || [...server.roots, ...(await readAddedFolders(env))].some((root) => isWithin(root, cwd));
+  if (!canAsk(invocation)) {
+    const add = isIncluded ? "" : " Add this folder to it: `tandem folders add`.";
+    throw new TandemError("already_running", message, {
+      fix: `Open it: \`tandem open\`.${add} Or stop it with Ctrl-C, or set TANDEM_HOME to another folder for a second one.`,
+    });
+  }
+  const key = isIncluded
+    ? await choose(invocation, message, { o: "open its page", q: "quit" })
+    : await choose(invocation, message, {
+        o: "open its page",
+        a: "add this folder to it and open its page",
+        q: "quit",
+      });
+  if (key === "q") return true;
+  if (key === "a") await addFolder(env, cwd);
+  const { openPage } = await import("../../server/open-page.ts");
+  await openPage(invocation, { browser: true });
+  return true;
+}

@@ -1,16 +1,15 @@
-import { TandemError, type Approval, type ApprovalAnswer } from "@tandem/protocol";
+import { TandemError, type Approval, type ApprovalAnswer, questionInput } from "@tandem/protocol";
+import { openProjectOrDefaults, userName } from "@tandem/tandem/project";
+import { type Command, Option } from "commander";
 import { describeApproval, nameOf, ruleText, summaryOf } from "../../approvals/describe-approval.ts";
-import { readAnswers } from "../../approvals/read-answers.ts";
 import { confirm } from "../../input/confirm.ts";
 import type { Invocation } from "../../invocation.ts";
-import { openProjectOrDefaults, userName } from "@tandem/tandem/project";
 import { editText } from "../../proposals/edit-text.ts";
 import { openClient } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { ago } from "../../human-units.ts";
 import { toCount } from "../../number-options.ts";
 import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
-import { type Command, Option } from "commander";
 import { modeOption, subcommandsOf, type Registration } from "../registration.ts";
 
 const AFTER_PLAN = ["ask", "accept-edits", "bypass-permissions"];
@@ -257,4 +256,29 @@ async function withClient<T>(
   if (answers) invocation.allowToStop(GRACE_MS);
   await using client = await openClient(invocation, project, { command: COMMAND, runs: answers });
   return await work(client);
+}
+
+/** Parses answers from the command line: `NAME=ANSWER` for each question, or only the answer to a single question. */
+function readAnswers({ input }: Approval, words: readonly string[]): Record<string, string | string[]> {
+  const { questions } = questionInput.parse(input);
+  if (questions.length === 1 && !words.some((word) => isNamed(word))) {
+    const [only] = questions;
+    return { [only!.question]: only!.multiSelect && words.length > 1 ? [...words] : words.join(" ") };
+  }
+  const answers: Record<string, string | string[]> = {};
+  for (const word of words) {
+    const [, name, answer] = /^([^=]+)=(.*)$/s.exec(word) ?? [];
+    if (name === undefined || answer === undefined) {
+      throw new TandemError("usage", `${JSON.stringify(word)} does not name the question that it answers.`, {
+        fix: `Write NAME=ANSWER; the questions are ${questions.map((q) => q.header ?? q.question).join(", ")}.`,
+      });
+    }
+    const before = answers[name];
+    answers[name] = before === undefined ? answer : [before, answer].flat();
+  }
+  return answers;
+
+  function isNamed(word: string): boolean {
+    return questions.some(({ question, header }) => word.startsWith(`${question}=`) || word.startsWith(`${header}=`));
+  }
 }

@@ -1,4 +1,6 @@
+import type { RunEvent } from "@tandem/protocol";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useEffectEvent, useMemo, useState } from "react";
 import { useShortcuts } from "../../ui/keyboard/shortcuts.ts";
 import { formatDateTime, duration, money } from "../../text/format.ts";
 import { Button } from "../../ui/button.tsx";
@@ -8,9 +10,12 @@ import { ContextLink, linkClass } from "../context-link.tsx";
 import { cancelJob, isUnderWay, reportOf, subjectOf } from "./job-api.ts";
 import { JobBadge } from "./job-badge.tsx";
 import { EvalReportView } from "../evals/eval-report-view.tsx";
-import { JobReport } from "./job-report.tsx";
 import { StageList } from "./stage-list.tsx";
-import { useJobProgress } from "./use-job-progress.ts";
+import { reportRows } from "./report-rows.ts";
+import { api } from "../../api/client.ts";
+import { rest } from "../../api/while-seen.ts";
+import { LiveValue, useLive } from "../../live/live-value.ts";
+import { jobProgress, type JobProgress } from "./job-progress.ts";
 
 /** The stages of a job while it runs, and its result. */
 export function JobView({ id }: { id: string }) {
@@ -99,4 +104,50 @@ export function JobView({ id }: { id: string }) {
       {job.kind !== "evals" && job.result && <JobReport result={job.result} />}
     </article>
   );
+}
+
+/** The result of a job as a list of named numbers. */
+function JobReport({ result }: { result: Record<string, unknown> }) {
+  const rows = reportRows(result);
+  if (rows.length === 0) return null;
+  return (
+    <section aria-labelledby="report" className="mt-5">
+      <h3 id="report" className="mb-1.5 text-sm font-medium text-ink-soft">
+        Report
+      </h3>
+      <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-5 gap-y-1 text-sm">
+        {rows.map(([name, words]) => (
+          <div key={name} className="contents">
+            <dt className="text-ink-faint">{name}</dt>
+            <dd className="wrap-anywhere">{words}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+/** Follows the events of a job until it ends. */
+function useJobProgress(id: string, onEnd: () => void): JobProgress {
+  const ended = useEffectEvent(onEnd);
+  const [events] = useState(() => new LiveValue<readonly RunEvent[]>([]));
+  useEffect(() => {
+    const end = new AbortController();
+    events.set([]);
+    void api.follow("jobs.events.stream", {
+      params: { job_id: id },
+      signal: end.signal,
+      rest,
+      onFrame: ({ data }) => {
+        const { event } = data;
+        events.change((all) => [...all, event]);
+        if (event.type !== "ended") return;
+        end.abort();
+        ended();
+      },
+    });
+    return () => end.abort();
+  }, [id, events]);
+  const said = useLive(events);
+  return useMemo(() => jobProgress(said), [said]);
 }

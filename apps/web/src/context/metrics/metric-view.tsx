@@ -1,4 +1,4 @@
-import type { MetricDefinition } from "@tandem/protocol";
+import type { MetricDefinition, MetricField } from "@tandem/protocol";
 import { ChartLine } from "lucide-react";
 import type { ReactNode } from "react";
 import { Code } from "../../text/code.tsx";
@@ -8,13 +8,13 @@ import { Badge } from "../badge.tsx";
 import { useContextQuery, usePages } from "../context-api.ts";
 import { ContextLink, linkClass } from "../context-link.tsx";
 import { Part } from "./definition-part.tsx";
-import { FieldList } from "./field-list.tsx";
 import { metricPath } from "./metric-api.ts";
 import { MetricFormula } from "./metric-formula.tsx";
 import { MetricHistory } from "./metric-history.tsx";
 import { questionSearch } from "./query/metric-question.ts";
-import { firstQuestion } from "./query/first-question.ts";
+import { firstQuestion, timeBy } from "./query/first-question.ts";
 import { Refusal } from "./refusal.tsx";
+import { count } from "../../text/format.ts";
 
 /** A definition: formula, filters, tables, fields, text, version, history and evidence. */
 export function MetricView({ connection, name }: { connection: string; name: string }) {
@@ -152,4 +152,36 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
       <dd className="min-w-0 wrap-anywhere">{children}</dd>
     </div>
   );
+}
+
+/** The fields of a metric. Each leads to a query that groups by it. */
+function FieldList({ metric }: { metric: MetricDefinition }) {
+  return (
+    <ul className="divide-y divide-line rounded-lg border border-line bg-surface text-sm">
+      {metric.fields.map((field) => (
+        <li key={field.field} className="grid gap-x-4 px-3 py-1.5 sm:grid-cols-[minmax(11rem,1fr)_minmax(0,2fr)]">
+          <ContextLink
+            path="metrics/query"
+            search={questionSearch({ ...firstQuestion(metric), by: [groupBy(field)] })}
+            className="min-w-0 text-accent hover:underline wrap-anywhere pointer-coarse:py-2"
+          >
+            <span className="font-mono text-xs leading-5">{field.field}</span>
+          </ContextLink>
+          <span className="min-w-0 text-ink-soft wrap-anywhere">
+            {field.field === "time" ? `The metric's own time: ${field.label ?? field.entity}` : aboutOf(field)}{" "}
+            <span className="text-xs text-ink-faint">{detailOf(field)}</span>
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const groupBy = (field: MetricField): string => (field.granularities ? timeBy(field) : field.field);
+
+const aboutOf = ({ label, description }: MetricField): string => [label, description].filter(Boolean).join(": ");
+
+function detailOf({ type, granularities, values }: MetricField): string {
+  if (granularities) return `by ${granularities.join(", ")}`;
+  return values ? `${type}, ${count(values.length)} values` : type;
 }

@@ -1,13 +1,12 @@
 import type { MetricSummary } from "@tandem/protocol";
-import { ChartLine } from "lucide-react";
+import { ChartLine, TriangleAlert } from "lucide-react";
 import { buttonClass } from "../../ui/button.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { Badge } from "../badge.tsx";
 import { ContextLink } from "../context-link.tsx";
 import { Panes, PaneRow } from "../panes.tsx";
 import { ShellCommand } from "../shell-command.tsx";
-import { FileProblems } from "./file-problems.tsx";
-import { metricPath, useMetrics } from "./metric-api.ts";
+import { metricPath, useMetrics, useMetricProblems } from "./metric-api.ts";
 import { MetricView } from "./metric-view.tsx";
 import { QueryView } from "./query/query-view.tsx";
 import { FilteredList } from "../filtered-list.tsx";
@@ -100,5 +99,37 @@ function NoMetrics() {
         <ShellCommand>tandem metrics import target/semantic_manifest.json</ShellCommand>
       </Empty>
     </div>
+  );
+}
+
+/** Problems of files, entities, measures and dimensions. Those of a metric are shown at the metric itself. */
+function FileProblems({ className = "" }: { className?: string }) {
+  const problems = useMetricProblems();
+  const metrics = useMetrics();
+  const listed = new Set(metrics.data?.data.map(({ connection, entity, name }) => `${connection}/${entity}/${name}`));
+  const others = (problems.data?.data ?? []).filter(
+    ({ connection, entity, name }) => !listed.has(`${connection}/${entity}/${name}`),
+  );
+  if (others.length === 0) return null;
+  return (
+    <details className={`rounded-md bg-bad-soft px-3 py-2 text-sm text-bad ${className}`}>
+      <summary className="cursor-pointer rounded font-medium">
+        <TriangleAlert aria-hidden className="mr-1.5 inline size-4 align-text-bottom" />
+        {others.length === 1 ? "1 definition" : `${others.length} definitions`} cannot be used
+      </summary>
+      <ul className="mt-1.5 space-y-2">
+        {others.map(({ path, entity, name, message, fix }) => (
+          <li key={`${path} ${name} ${message}`}>
+            <span className="block font-mono text-xs wrap-anywhere">
+              {path}
+              {name !== undefined && `: ${name}`}
+              {name === undefined && entity !== undefined && `: ${entity}`}
+            </span>
+            <span className="block wrap-anywhere">{message}</span>
+            {fix !== undefined && <span className="block wrap-anywhere text-ink">{fix}</span>}
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }

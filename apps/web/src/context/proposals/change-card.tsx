@@ -1,5 +1,5 @@
 import { Pencil } from "lucide-react";
-import { useState } from "react";
+import { useState, useEffect } from "react";
 import { commentId } from "../../diff/line-comments.ts";
 import type { useComments } from "../../diff/use-comments.ts";
 import { Button } from "../../ui/button.tsx";
@@ -10,7 +10,7 @@ import type { LineNotes } from "./hunk-lines.tsx";
 import { NewPage } from "./new-page.tsx";
 import type { Change, Hunk, useVerdict } from "./proposal-api.ts";
 import { factsOf, isMetricsFile, isTableFile } from "./fact-groups.ts";
-import { useMetricFacts } from "./use-metric-facts.ts";
+import type { metricFactsOf } from "./metric-facts.ts";
 
 const SHOW = { metrics: "Show definitions", table: "Show table", page: "Show page" };
 
@@ -107,4 +107,19 @@ export function ChangeCard({
       {isEditing && <EditDialog change={change} verdict={verdict} onClose={() => setEditing(false)} />}
     </section>
   );
+}
+
+type Read = typeof metricFactsOf;
+
+/** Reads metrics files; undefined until the YAML parser has loaded. Until then, and if that fails, the source is shown. */
+function useMetricFacts(isNeeded: boolean): Read | undefined {
+  const [read, setRead] = useState<Read>();
+  useEffect(() => {
+    if (!isNeeded) return;
+    void import("./metric-facts.ts").then(
+      (module) => setRead(() => module.metricFactsOf),
+      () => undefined,
+    );
+  }, [isNeeded]);
+  return read;
 }

@@ -1,3 +1,4 @@
+import { editYaml } from "@tandem/workspace";
 import { type Document, isMap, isSeq, YAMLMap, YAMLSeq } from "yaml";
 import { type LocatedTable, locateTable } from "../../catalogue/locate-table.ts";
 import { type JoinEntry, parseTableFile, type TableFile } from "../../catalogue/table-file.ts";
@@ -5,16 +6,15 @@ import { tableLines } from "../../catalogue/table-lines.ts";
 import { tableKey } from "../../catalogue/table-path.ts";
 import { oneLine } from "../../catalogue/one-line.ts";
 import { joinKey } from "../../catalogue/table-values.ts";
-import { editYaml } from "@tandem/workspace";
 import type { ContextFolder } from "../../folder/context-folder.ts";
 import type { Draft, Support } from "../../draft.ts";
 import type { Chunk, DocumentRecord } from "../evidence/document-record.ts";
 import { readChunks } from "../evidence/read-evidence.ts";
-import { checkTable } from "../gates/check-table.ts";
 import type { ContextStore } from "../../sources/context-store.ts";
 import { asEvidence } from "../workbench/evidence-store.ts";
 import type { Catalogue } from "../workbench/ingest-line.ts";
 import { type DbtTable, readDbtDocument } from "./read-dbt-document.ts";
+import type { FileProblem } from "../../formats/file-problem.ts";
 
 export interface TableDraft extends Draft {
   artifact: string;
@@ -161,4 +161,26 @@ function joinNode(document: Document, join: JoinEntry): YAMLMap {
   const map = new YAMLMap();
   for (const [key, value] of Object.entries(join)) map.set(key, document.createNode(value, { flow: true }));
   return map;
+}
+
+/** Problems of a table's file: its YAML, and joins between missing columns. */
+function checkTable(text: string, catalogue: Catalogue): FileProblem[] {
+  const parsed = parseTableFile(text);
+  if (!parsed.success) return parsed.problems;
+  const { connection, columns, joins = [] } = parsed.table;
+  const own = new Set(columns.map(({ name }) => name));
+  return joins.flatMap(({ columns: from, to, toColumns }): FileProblem[] => {
+    const target = catalogue.get(`${connection}/${to}`);
+    const there = new Set(target?.columns.map(({ name }) => name));
+    const missing = [
+      ...from.filter((name) => !own.has(name)),
+      ...(target ? toColumns.filter((name) => !there.has(name)).map((name) => `${to}.${name}`) : [to]),
+    ];
+    if (missing.length === 0 && from.length === toColumns.length) return [];
+    const message =
+      missing.length > 0
+        ? `A join names unknown tables or columns: ${missing.join(", ")}.`
+        : `A join pairs ${from.length} columns with ${toColumns.length}.`;
+    return [{ type: "unknown_join", line: undefined, message }];
+  });
 }

@@ -5,8 +5,9 @@ import type { TableDraft } from "../catalogue/draft-dbt.ts";
 import type { IngestLine } from "../workbench/ingest-line.ts";
 import type { MetricDraft } from "../workbench/metric-tool.ts";
 import type { Pages } from "../workbench/pages.ts";
-import { draftMetrics } from "./draft-metrics.ts";
 import { draftPage } from "./draft-pages.ts";
+import type { Draft } from "../../draft.ts";
+import { asEvidence, type EvidenceStore } from "../workbench/evidence-store.ts";
 
 export interface Proposed {
   id: string;
@@ -91,3 +92,14 @@ const toldOf = ({ id, title, counts, decisions }: Proposal) => ({
   open: counts.open,
   decisions: decisions.filter(({ answer }) => answer === null).length,
 });
+
+/** A changed metrics file; all its lines rest on the passages that the agent cited. */
+async function draftMetrics(
+  { path, before, after, citations }: MetricDraft,
+  evidenceStore: EvidenceStore,
+  judge: Evidence,
+): Promise<Draft> {
+  const evidence = [...(await evidenceStore.read(citations)).map(asEvidence), judge];
+  const whole = [{ from: 1, to: Infinity, aspect: "metric" as const, evidence }];
+  return { path, before, after, support: whole, removal: whole };
+}

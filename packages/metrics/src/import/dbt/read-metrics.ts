@@ -12,9 +12,7 @@ import { type ProjectReader, readFilters, refuseOthers, required } from "../proj
 import type { SourceNode } from "../source-node.ts";
 import { readAbout } from "./read-about.ts";
 import { measureOf } from "./read-measure.ts";
-import type { RawModel } from "./read-semantic-model.ts";
-import { refuseDisabled } from "./read-semantic-model.ts";
-import { periodText } from "./period-text.ts";
+import { type RawModel, refuseDisabled } from "./read-semantic-model.ts";
 
 /** Inputs of cumulative metrics name measures in the legacy spec. */
 type RawInput = { metric: ImportedInput } | { measure: string; filters: readonly ImportedFilter[] };
@@ -324,3 +322,13 @@ export function resolveMetrics(
 
 const isSame = (a: readonly ImportedFilter[], b: readonly ImportedFilter[]): boolean =>
   a.length === b.length && a.every(({ sql }) => b.some((other) => other.sql.trim() === sql.trim()));
+
+/** `7 days`, which the manifest writes as a count and a granularity. */
+function periodText(node: SourceNode): string {
+  const text = node.isMap ? `${node.textOf("count")} ${node.textOf("granularity")}` : (node.text ?? "");
+  const [, count, unit] = /^\s*([1-9]\d{0,3})\s+(minute|hour|day|week|month|quarter|year)s?\s*$/i.exec(text) ?? [];
+  if (count === undefined || unit === undefined) {
+    throw new MetricError("unsupported", `The period \`${text.trim()}\` has no counterpart.`);
+  }
+  return `${count} ${unit.toLowerCase()}${count === "1" ? "" : "s"}`;
+}

@@ -7,9 +7,9 @@ import type { SelectRelations } from "../shape/select-relations.ts";
 import { conjunctsOf, kindOf, listOf, type SqlNode } from "../tree/sql-node.ts";
 import type { VerdictPart } from "../verdict.ts";
 import { conditionsOf, definitionForm } from "./definition-form.ts";
-import { expressionText } from "./expression-text.ts";
 import type { NormalForm } from "./normal-form.ts";
 import { statementForm } from "./statement-form.ts";
+import type { Expression } from "../../expression/expression.ts";
 
 /** A metric that sums or counts columns of one table. */
 interface Candidate {
@@ -165,3 +165,40 @@ function timesOf(select: SqlNode, scope: SelectRelations): ReadonlySet<string> {
 
 const areEqual = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean =>
   a.size === b.size && [...a].every((one) => b.has(one));
+
+/** An expression as a person writes it in a definition. */
+function expressionText(expression: Expression): string {
+  const text = expressionText;
+  switch (expression.kind) {
+    case "reference":
+      return [...expression.reference.path, expression.reference.name].join(".");
+    case "number":
+      return expression.value;
+    case "text":
+      return `'${expression.value.replaceAll("'", "''")}'`;
+    case "boolean":
+      return String(expression.value);
+    case "null":
+      return "null";
+    case "negate":
+      return `-${text(expression.operand)}`;
+    case "not":
+      return `not ${text(expression.operand)}`;
+    case "arithmetic":
+    case "compare":
+      return `${text(expression.left)} ${expression.operator} ${text(expression.right)}`;
+    case "and":
+    case "or":
+      return `(${text(expression.left)} ${expression.kind} ${text(expression.right)})`;
+    case "in":
+      return `${text(expression.operand)} in (${expression.values.map(text).join(", ")})`;
+    case "like":
+      return `${text(expression.operand)} like '${expression.pattern}'`;
+    case "is_null":
+      return `${text(expression.operand)} is null`;
+    case "case":
+      return `case ${expression.branches.map(({ when, result }) => `when ${text(when)} then ${text(result)}`).join(" ")} else ${text(expression.otherwise)} end`;
+    case "call":
+      return `${expression.name}(${expression.operands.map(text).join(", ")})`;
+  }
+}

@@ -1,11 +1,11 @@
+import { type LlmConfig, LlmError, parseJson } from "@tandem/protocol";
 import type {
   JSONSchema7,
   LanguageModelV4FunctionTool,
   LanguageModelV4Message,
   LanguageModelV4Prompt,
+  LanguageModelV4ToolResultPart,
 } from "@ai-sdk/provider";
-import type { LlmConfig } from "@tandem/protocol";
-import { LlmError, parseJson } from "@tandem/protocol";
 import { z } from "zod";
 import type {
   BackendCall,
@@ -19,10 +19,10 @@ import type { Tool } from "../../tool.ts";
 import { asLlmError } from "./as-llm-error.ts";
 import { type Ask, createAsk } from "./create-ask.ts";
 import { type CacheMarks, cacheMarks } from "./cache-marks.ts";
-import type { ModelAnswer } from "./collect-answer.ts";
+import type { ModelAnswer, ToolCall } from "./collect-answer.ts";
 import { underDeadlines } from "./deadlines.ts";
 import type { Provider } from "./provider.ts";
-import { runTool } from "./run-tool.ts";
+import { orAborted } from "../../or-aborted.ts";
 
 type Settings = Pick<LlmConfig, "promptCaching" | "limits">;
 
@@ -162,3 +162,26 @@ function describeTools(tools: readonly Tool[], marks: CacheMarks): LanguageModel
 
 const violationsOf = (value: unknown, call: BackendObjectCall): string | undefined =>
   value === undefined ? "it is not JSON." : call.check(value);
+
+/** Runs a requested tool. Errors are reported to the model; only the caller's abort rejects. */
+async function runTool(
+  tools: ReadonlyMap<string, Tool>,
+  { id, name, input }: ToolCall,
+  signal: AbortSignal,
+): Promise<{ result: LanguageModelV4ToolResultPart; failed: boolean }> {
+  let failed = false;
+  let value: string;
+  try {
+    signal.throwIfAborted();
+    const tool = tools.get(name);
+    if (!tool) throw new Error(`There is no tool named "${name}".`);
+    if (input === undefined) throw new Error("The input is not JSON.");
+    value = (await orAborted(tool.execute(input, { signal }), signal)).markdown;
+  } catch (error) {
+    signal.throwIfAborted();
+    failed = true;
+    value = error instanceof Error ? error.message : String(error);
+  }
+  const output = { type: failed ? ("error-text" as const) : ("text" as const), value };
+  return { result: { type: "tool-result", toolCallId: id, toolName: name, output }, failed };
+}

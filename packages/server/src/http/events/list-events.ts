@@ -1,8 +1,7 @@
-import { ANTHROPIC_EVENT_TYPES, type SessionEvent, type ThreadId } from "@tandem/protocol";
+import { ANTHROPIC_EVENT_TYPES, type SessionEvent, type ThreadId, RequestError } from "@tandem/protocol";
 import type { Sessions } from "@tandem/sessions";
 import type { EncodedEvent, EventRange } from "@tandem/storage";
 import { EncodedAnswer } from "../encoded-answer.ts";
-import { eventCursor, readEventCursor, type EventList } from "./event-cursor.ts";
 import { readThread } from "./read-thread.ts";
 
 interface Request extends EventList {
@@ -69,4 +68,35 @@ async function readPart(
   if (thread !== null) return { ...(await readThread(sessions, session, { ...range, thread })), waiting: [] };
   const { events, waiting } = await sessions.encodedEvents(session, { ...range, thread });
   return { events, waiting, end: events.length < range.limit ? undefined : events.at(-1)!.seq };
+}
+
+interface EventList {
+  session: string;
+  /** Null for the session's own list. */
+  thread: string | null;
+  order: "asc" | "desc";
+}
+
+const PREFIX = "ev";
+
+/**
+ * The position in a list of events: the next page starts after it or, in descending order, before it. Valid for that
+ * list only.
+ */
+const eventCursor = (list: EventList, seq: number): string =>
+  Buffer.from([PREFIX, list.session, list.thread ?? "", list.order, seq].join(":")).toString("base64url");
+
+function readEventCursor(list: EventList, cursor: string): number {
+  const [prefix, session, thread, order, seq, ...rest] = Buffer.from(cursor, "base64url").toString().split(":");
+  const fits =
+    prefix === PREFIX &&
+    session === list.session &&
+    thread === (list.thread ?? "") &&
+    order === list.order &&
+    rest.length === 0 &&
+    /^\d{1,15}$/.test(seq ?? "");
+  if (fits) return Number(seq);
+  throw new RequestError("invalid_request", "page: this cursor is not one of this list.", {
+    fix: "Take `next_page` from an answer of the same list with the same order, or begin again without `page`.",
+  });
 }

@@ -1,10 +1,13 @@
+import { once } from "node:events";
+import { closeTimeOf, openTandem } from "@tandem/tandem";
+import { openProject } from "@tandem/tandem/project";
 import type { Invocation } from "../../../invocation.ts";
-import { writeJson } from "../../../terminal.ts";
-import { indented } from "../../../demo/context/indented.ts";
+import { writeJson, styleFor, write } from "../../../terminal.ts";
 import { makeProject } from "../../../demo/context/make-project.ts";
 import { rehearsedReader } from "../../../demo/context/rehearsed-reader.ts";
 import { ContextDemoSteps } from "./context-demo-steps.ts";
-import { serveResult } from "../../../demo/context/serve-result.ts";
+import { hasBrowser, openInBrowser } from "../../../server/open-browser.ts";
+import { startDemo } from "../../../demo/start-demo.ts";
 
 /**
  * Builds a small catalogue and wiki from a shop's database and documents with the real commands. Only the model is scripted:
@@ -73,4 +76,47 @@ export async function demoContext(
   } finally {
     await rehearsal.close();
   }
+}
+
+const INDENT = "   ";
+
+/** Indents the output of commands below the narration. */
+function indented(stream: NodeJS.WriteStream): NodeJS.WriteStream {
+  let isStart = true;
+  const shifted = (text: string): string => {
+    const lines = text
+      .split("\n")
+      .map((line, at) => (line === "" || (at === 0 && !isStart) ? line : `${INDENT}${line}`));
+    isStart = text.endsWith("\n");
+    return lines.join("\n");
+  };
+  const write = (chunk: string, ...rest: [((error?: Error | null) => void)?]) => stream.write(shifted(chunk), ...rest);
+  return Object.create(stream, {
+    write: { value: write },
+    columns: { get: () => (stream.isTTY ? stream.columns - INDENT.length : undefined) },
+  }) as NodeJS.WriteStream;
+}
+
+/**
+ * Serves the demo's project and opens the page on its proposals, until Ctrl-C. Sessions use the demo's scripted model.
+ * `host` is the demo's own environment, `invocation` the user's.
+ */
+async function serveResult(invocation: Invocation, host: Invocation): Promise<void> {
+  const project = await openProject(host);
+  await using model = await startDemo();
+  invocation.allowToStop(closeTimeOf(project));
+  await using tandem = await openTandem({ ...host, project, port: 0, demo: { credential: model.credential } });
+  const link = new URL(await tandem.signInLink());
+  link.pathname = "/context/proposals";
+  const { stdout, env } = invocation;
+  const isOpened = tandem.hasPage && hasBrowser(env) && (await openInBrowser(link.href, env));
+  const { bold, dim } = styleFor(stdout);
+  const lines = isOpened
+    ? [`The page is open in your browser: ${bold(tandem.url)}`]
+    : [bold(link.href), dim("Open this link in your browser. It works once, within 10 minutes.")];
+  await write(
+    stdout,
+    `\n${lines.join("\n")}\n${dim("Review the proposals, query the shop, start a session: nothing is spent. Ctrl-C ends the server; the folder stays.")}\n`,
+  );
+  if (!tandem.stopRequested.aborted) await once(tandem.stopRequested, "abort");
 }

@@ -3,7 +3,6 @@ import { Choice } from "../../../ui/choice.tsx";
 import { Select } from "../../../ui/select.tsx";
 import { CheckList } from "./check-list.tsx";
 import { ChosenList } from "./chosen-list.tsx";
-import { fieldLabel } from "./field-label.ts";
 import { FilterRow } from "./filter-row.tsx";
 import { timeBy } from "./first-question.ts";
 import { newFilter } from "./metric-filter.ts";
@@ -220,3 +219,9 @@ const groupField = (fields: readonly MetricField[], name: string): MetricField |
   fields.find(
     ({ field, granularities }) => name === field || granularities?.some((period) => name === `${field}.${period}`),
   );
+
+/** The name of a field for people. `time` is the own time of each metric. */
+function fieldLabel({ field, label }: Pick<MetricField, "field" | "label">): string {
+  if (field === "time") return label === undefined ? "Time" : `Time (${label})`;
+  return label ?? field;
+}

@@ -1,6 +1,6 @@
 import type { MetricAnswer } from "@tandem/protocol";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { ArrowLeft, Play } from "lucide-react";
+import { ArrowLeft, Play, TriangleAlert } from "lucide-react";
 import { useRef, useState } from "react";
 import { duration } from "../../../text/format.ts";
 import { Button } from "../../../ui/button.tsx";
@@ -12,12 +12,12 @@ import { ContextLink } from "../../context-link.tsx";
 import { AnswerChart } from "../answer/answer-chart.tsx";
 import { AnswerOrigin } from "../answer/answer-origin.tsx";
 import { AnswerTable } from "../answer/answer-table.tsx";
-import { AnswerWarnings } from "../answer/answer-warnings.tsx";
 import { CopyText } from "../answer/copy-text.tsx";
 import { useAnswer, useDefinitions, useFields, useMetrics } from "../metric-api.ts";
 import { type Question, questionBody, questionSearch, readQuestion } from "./metric-question.ts";
 import { QueryPane } from "./query-pane.tsx";
-import { QueryRefusal } from "./query-refusal.tsx";
+import { ApiError } from "../../../api/client.ts";
+import { Refusal } from "../refusal.tsx";
 
 type View = "chart" | "table";
 
@@ -169,3 +169,47 @@ function statusOf({
   const count = `${rows.length.toLocaleString()} ${rows.length === 1 ? "row" : "rows"}${time}`;
   return truncated ? `${count}. There are more: raise the limit, or group by fewer fields.` : `${count}.`;
 }
+
+/** Warnings of the compiler about the numbers. */
+function AnswerWarnings({ warnings }: { warnings: readonly string[] }) {
+  if (warnings.length === 0) return null;
+  return (
+    <ul aria-label="Warnings" className="space-y-1 rounded-md bg-wait-soft px-3 py-2 text-sm">
+      {warnings.map((warning) => (
+        <li key={warning} className="flex gap-2">
+          <TriangleAlert aria-hidden className="mt-0.5 size-4 shrink-0 text-wait" />
+          <span className="min-w-0 wrap-anywhere">{warning}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Titles by the compiler's code. */
+const TITLES: Readonly<Record<string, string>> = {
+  unsafe: "Refused: the numbers would be wrong",
+  ambiguous: "Refused: the query can mean several things",
+  unknown_name: "Refused: the query names something that does not exist",
+  unsupported: "Refused: this database cannot compute it",
+  broken_definition: "Refused: a definition is broken",
+  invalid_expression: "Refused: a definition is broken",
+};
+
+/** A refused query with its reason and fix; other errors as on every page. */
+function QueryRefusal({ error, onRetry }: { error: unknown; onRetry: () => void }) {
+  if (!(error instanceof ApiError) || error.status === 0 || error.status >= 500) {
+    return <Problem error={error} onRetry={onRetry} />;
+  }
+  const { code, fix, message } = error;
+  return (
+    <Refusal
+      title={TITLES[code ?? ""] ?? "The query was refused"}
+      message={withoutFix(message, fix)}
+      fix={fix ?? undefined}
+    />
+  );
+}
+
+/** The message of an error ends with its fix. */
+const withoutFix = (message: string, fix: string | null): string =>
+  fix !== null && message.endsWith(fix) ? message.slice(0, -fix.length).trim() : message;

@@ -4,7 +4,6 @@ import { Markdown } from "../../../text/markdown.tsx";
 import { escapeHidden } from "../../../text/escape-hidden.ts";
 import { FileBlock } from "../file-block.tsx";
 import { CommandOutput } from "./command-output.tsx";
-import { Diagnostics } from "./diagnostics.tsx";
 import { previewedInput, textOf, type ToolKind } from "../../../tool/describe-tool.ts";
 import { patchLines } from "./patch-lines.ts";
 import { PatchView } from "./patch-view.tsx";
@@ -131,3 +130,27 @@ const isDescribedByInput = (kind: ToolKind): boolean =>
 /** Claude Code appends reminders to files that are meant for the model only. */
 const withoutReminder = (text: string): string =>
   text.replace(/\n*<system-reminder>[\s\S]*<\/system-reminder>\s*$/, "");
+
+/** Errors that an edit added, as a language server reports them. */
+function Diagnostics({ found }: { found: NonNullable<PartOf<"tool">["diagnostics"]> }) {
+  const { items, total, server } = found;
+  return (
+    <section className="border-t border-line bg-bad-soft px-3 py-1.5 text-xs" aria-label="New errors">
+      <p className="text-bad">
+        {total === 1 ? "1 new error" : `${total} new errors`} <span className="text-ink-soft">({server})</span>
+      </p>
+      <ul className="mt-1 space-y-1">
+        {items.map(({ path, line, column, message, code, source }, index) => (
+          <li key={index} className="wrap-anywhere">
+            <span className="font-mono text-ink-soft">
+              {escapeHidden(path)}:{line}:{column}
+            </span>{" "}
+            <span className="whitespace-pre-wrap">{escapeHidden(message)}</span>{" "}
+            <span className="text-ink-soft">{[source, code].filter(Boolean).join(" ")}</span>
+          </li>
+        ))}
+      </ul>
+      {total > items.length && <p className="mt-1 text-ink-soft">{total - items.length} more</p>}
+    </section>
+  );
+}

@@ -1,7 +1,21 @@
-import { ChevronRight } from "lucide-react";
+import {
+  ChevronRight,
+  Bot,
+  CircleHelp,
+  FilePen,
+  FilePlus2,
+  FileText,
+  Globe,
+  ListChecks,
+  type LucideIcon,
+  Map as MapIcon,
+  Plug,
+  Search,
+  SquareTerminal,
+  Wrench,
+} from "lucide-react";
 import type { ReactNode } from "react";
 import type { ToolKind } from "../../../tool/describe-tool.ts";
-import { ToolIcon } from "./tool-icon.tsx";
 
 /** A summary line with collapsible details. */
 export function ToolFrame({
@@ -53,4 +67,24 @@ export function ToolFrame({
       {isOpen && hasBody && <div className="border-t border-line">{children}</div>}
     </div>
   );
+}
+
+const ICONS: Readonly<Record<ToolKind, LucideIcon>> = {
+  shell: SquareTerminal,
+  edit: FilePen,
+  write: FilePlus2,
+  read: FileText,
+  search: Search,
+  web: Globe,
+  agent: Bot,
+  list: ListChecks,
+  plan: MapIcon,
+  question: CircleHelp,
+  mcp: Plug,
+  other: Wrench,
+};
+
+function ToolIcon({ kind }: { kind: ToolKind }) {
+  const Icon = ICONS[kind];
+  return <Icon aria-hidden className="size-4 shrink-0 text-ink-faint" />;
 }
