@@ -1,4 +1,5 @@
 import { databaseName, type Project } from "@tandem/tandem/config";
+import { openProjectOrDefaults } from "@tandem/tandem/project";
 import type { Invocation } from "../invocation.ts";
 import { addFolder, findServer, readAddedFolders, type ServerInfo } from "@tandem/tandem/server";
 import { canAsk, choose } from "../input/choose.ts";
@@ -26,6 +27,12 @@ export async function openClient(
   const { openLocalClient } = await import("./open-local-client.ts");
   return openLocalClient(invocation, project, options);
 }
+
+/** Opens the client of a command that needs no project. */
+export const clientFor =
+  (command: string) =>
+  async (invocation: Invocation): Promise<SessionsClient> =>
+    openClient(invocation, await openProjectOrDefaults(invocation), { command });
 
 const DEMO_NOTE = "The demo is running, so this command uses it: scripted answers, no cost.";
 

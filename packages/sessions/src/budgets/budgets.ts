@@ -10,6 +10,7 @@ import {
   type Clock,
 } from "@tandem/protocol";
 import type { AccountState, SessionRow, SharedScope, Store } from "@tandem/storage";
+import { findSessionRow } from "../log/find-session-row.ts";
 import type { SpendingSettings } from "./budget-settings.ts";
 import { limitOf, minus, toShown, type Amounts } from "./amounts.ts";
 import { today } from "./budget-hook.ts";
@@ -64,8 +65,7 @@ export class Budgets implements BudgetControl {
 
   /** All of a session's own limits; those of its turn and shared ones only if set. */
   async session(id: string): Promise<BudgetGauge[]> {
-    const row = await this.#parts.store.sessions.get(id);
-    if (!row) throw new RequestError("not_found", `There is no session ${id}.`);
+    const row = await findSessionRow(this.#parts.store.sessions, id);
     const payer = await this.#parts.settings.payer();
     const totals = await totalsNow(this.#parts.store.events, row);
     const reserved = await this.#parts.store.spending.reservedBy(row.id);

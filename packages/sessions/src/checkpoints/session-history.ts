@@ -23,6 +23,7 @@ import { FilesOfSession } from "./files-of-session.ts";
 import { forkSession } from "./fork-session.ts";
 import type { DiffQuery, History } from "./history.ts";
 import { rewindSession, undoRewind } from "./rewind-session.ts";
+import { findOpenSession, findSessionRow } from "../log/find-session-row.ts";
 import { readPast } from "./session-past.ts";
 import type { KillSwitch } from "../budgets/kill-switch.ts";
 import { readCurrent } from "../resources/current-status.ts";
@@ -133,15 +134,11 @@ export class SessionHistory implements History {
     await this.#parts.sessions.send(id, [{ type: "user.message", content, tandem: { commands: true } }], by);
   }
 
-  async #row(id: string): Promise<SessionRow> {
-    const row = await this.#parts.store.sessions.get(id);
-    if (row) return row;
-    throw new RequestError("not_found", `There is no session ${id}.`);
+  #row(id: string): Promise<SessionRow> {
+    return findSessionRow(this.#parts.store.sessions, id);
   }
 
-  async #open(id: string): Promise<SessionRow> {
-    const row = await this.#row(id);
-    if (!row.archivedAt) return row;
-    throw new RequestError("invalid_request", `The session ${id} is archived and accepts no messages.`);
+  #open(id: string): Promise<SessionRow> {
+    return findOpenSession(this.#parts.store.sessions, id);
   }
 }

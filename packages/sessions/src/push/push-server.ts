@@ -5,6 +5,7 @@ import { RequestError, SESSION_METADATA, type SessionEventBody, type SessionId }
 import type { SessionRow, Store } from "@tandem/storage";
 import { findRepository, git, isInside, pushFolder, remoteVariables } from "@tandem/workspace";
 import { z } from "zod";
+import { findSessionRow } from "../log/find-session-row.ts";
 import { findBot } from "./find-bot.ts";
 import { openPullRequest, type PullRequest } from "./open-pull-request.ts";
 import type { PushBot } from "./push-settings.ts";
@@ -69,8 +70,7 @@ async function push(
   { bots, store, stateFolder, hostVariables, record }: PushDependencies,
   signal: AbortSignal,
 ): Promise<string> {
-  const row = await store.sessions.get(session);
-  if (!row) throw new RequestError("not_found", `There is no session ${session}.`);
+  const row = await findSessionRow(store.sessions, session);
   // A link may lead to another repository, whose files the session need not be able to read.
   const folder = await realpath(join(row.folder, wanted.folder)).catch(() => undefined);
   if (folder === undefined || isAbsolute(wanted.folder) || !isInside(row.folder, folder)) {

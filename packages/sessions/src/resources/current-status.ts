@@ -1,6 +1,7 @@
-import { isId, RequestError, type SessionEvent, type SessionId } from "@tandem/protocol";
+import { isId, type SessionEvent, type SessionId } from "@tandem/protocol";
 import type { OutcomeState, SessionRow, Store } from "@tandem/storage";
 import type { KillSwitch } from "../budgets/kill-switch.ts";
+import { findSessionRow } from "../log/find-session-row.ts";
 import { isTurnInput } from "../log/outcome-prompt.ts";
 import { newOutcome } from "../log/outcome-state.ts";
 
@@ -16,8 +17,7 @@ interface StatusDependencies {
 export async function readCurrent(parts: StatusDependencies, id: string): Promise<SessionRow> {
   // Read the queue before the row: a message taken in between shows in the row.
   const hasMessage = isId("session", id) && (await hasQueuedMessage(parts.store, id));
-  const row = await parts.store.sessions.get(id);
-  if (!row) throw new RequestError("not_found", `There is no session ${id}.`);
+  const row = await findSessionRow(parts.store.sessions, id);
   return hasMessage ? withPending(await begun(parts, row), await parts.store.inbox.list(row.id)) : row;
 }
 

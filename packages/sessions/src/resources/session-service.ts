@@ -16,6 +16,7 @@ import type { CheckpointStores } from "@tandem/workspace";
 import { listCurrent, readCurrent } from "./current-status.ts";
 import type { SlashCommand } from "../commands/command-catalogue.ts";
 import type { DeltaHub, PreviewListener } from "../log/delta-hub.ts";
+import { findOpenSession, findSessionRow } from "../log/find-session-row.ts";
 import { servedEvent, servedEvents, servedJson } from "../log/event-redactor.ts";
 import type { RepositoryTokens } from "../mounts/repository-tokens.ts";
 import { SessionResourceService, type SessionResources } from "./session-resources.ts";
@@ -336,16 +337,12 @@ export class SessionService implements Sessions {
     return this.#dependencies.store.sessions.usage(span);
   }
 
-  async #row(id: string): Promise<SessionRow> {
-    const row = await this.#dependencies.store.sessions.get(id);
-    if (row) return row;
-    throw new RequestError("not_found", `There is no session ${id}.`);
+  #row(id: string): Promise<SessionRow> {
+    return findSessionRow(this.#dependencies.store.sessions, id);
   }
 
-  async #open(id: string): Promise<SessionRow> {
-    const row = await this.#row(id);
-    if (!row.archivedAt) return row;
-    throw new RequestError("invalid_request", `The session ${id} is archived and accepts no messages.`);
+  #open(id: string): Promise<SessionRow> {
+    return findOpenSession(this.#dependencies.store.sessions, id);
   }
 }
 

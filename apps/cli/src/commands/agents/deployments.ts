@@ -1,6 +1,5 @@
 import { SESSION_METADATA, TandemError, type Deployment, type DeploymentUpdateParams } from "@tandem/protocol";
 import { findAgent } from "@tandem/tandem/engine";
-import { openProjectOrDefaults } from "@tandem/tandem/project";
 import type { Command } from "commander";
 import {
   deploymentRows,
@@ -11,7 +10,7 @@ import {
 } from "../../deployments/describe-deployment.ts";
 import { findDeployment, readDeployments } from "../../deployments/find-deployment.ts";
 import type { Invocation } from "../../invocation.ts";
-import { openClient } from "../../sessions/open-client.ts";
+import { clientFor } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
 import { vaultIdsOf } from "../../vaults/find-vault.ts";
@@ -121,8 +120,7 @@ type Given = Pick<
 
 const SHOWN_RUNS = 50;
 
-const open = async (invocation: Invocation): Promise<SessionsClient> =>
-  openClient(invocation, await openProjectOrDefaults(invocation), { command: "tandem deployments" });
+const open = clientFor("tandem deployments");
 
 async function list(invocation: Invocation, { all = false }: { all?: boolean }): Promise<void> {
   await using client = await open(invocation);

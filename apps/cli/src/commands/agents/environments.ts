@@ -1,9 +1,8 @@
 import { nearest, TandemError, type Environment } from "@tandem/protocol";
-import { openProjectOrDefaults } from "@tandem/tandem/project";
 import type { Command } from "commander";
 import { ago } from "../../human-units.ts";
 import type { Invocation } from "../../invocation.ts";
-import { openClient } from "../../sessions/open-client.ts";
+import { clientFor } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
 import { subcommandsOf, type Registration } from "../registration.ts";
@@ -48,8 +47,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
   );
 }
 
-const open = async (invocation: Invocation): Promise<SessionsClient> =>
-  openClient(invocation, await openProjectOrDefaults(invocation), { command: "tandem environments" });
+const open = clientFor("tandem environments");
 
 async function all({ environments }: SessionsClient): Promise<Environment[]> {
   const found: Environment[] = [];

@@ -2,12 +2,12 @@ import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Skill, type SkillUse, type SkillVersion, RequestError, TandemError } from "@tandem/protocol";
 import { listAll } from "@tandem/tandem/engine";
-import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
+import { localActor } from "@tandem/tandem/project";
 import type { Command } from "commander";
 import { confirm } from "../../input/confirm.ts";
 import { ago } from "../../human-units.ts";
 import type { Invocation } from "../../invocation.ts";
-import { openClient } from "../../sessions/open-client.ts";
+import { clientFor } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { readSkillFolder } from "../../skills/read-skill-folder.ts";
 import { printable, styleFor, table, wrap, write, writeJson } from "../../terminal.ts";
@@ -70,8 +70,7 @@ interface RemoveOptions {
   yes?: boolean;
 }
 
-const open = async (invocation: Invocation): Promise<SessionsClient> =>
-  openClient(invocation, await openProjectOrDefaults(invocation), { command: "tandem skills" });
+const open = clientFor("tandem skills");
 
 async function list(invocation: Invocation): Promise<void> {
   await using client = await open(invocation);

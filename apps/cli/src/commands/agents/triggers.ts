@@ -5,12 +5,12 @@ import {
   triggerVerification,
   type TriggerWithSecret,
 } from "@tandem/protocol";
-import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
+import { localActor } from "@tandem/tandem/project";
 import type { Command } from "commander";
 import { findDeployment } from "../../deployments/find-deployment.ts";
 import { ago } from "../../human-units.ts";
 import type { Invocation } from "../../invocation.ts";
-import { openClient } from "../../sessions/open-client.ts";
+import { clientFor } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
 import { listOption, subcommandsOf, type Registration } from "../registration.ts";
@@ -74,8 +74,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
   examples(one("remove", "Remove a trigger.").action(runner(remove)), "tandem triggers remove report trig_01JAB");
 }
 
-const open = async (invocation: Invocation): Promise<SessionsClient> =>
-  openClient(invocation, await openProjectOrDefaults(invocation), { command: "tandem triggers" });
+const open = clientFor("tandem triggers");
 
 const idOf = async (client: SessionsClient, deployment: string): Promise<string> =>
   (await findDeployment(client, deployment)).id;

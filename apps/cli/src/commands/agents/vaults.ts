@@ -4,14 +4,13 @@ import {
   type CredentialAuthUpdate,
   type VaultCredential,
 } from "@tandem/protocol";
-import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
+import { localActor } from "@tandem/tandem/project";
 import { Option, type Command } from "commander";
 import { confirm } from "../../input/confirm.ts";
 import { ago } from "../../human-units.ts";
 import type { Invocation } from "../../invocation.ts";
 import { toPort } from "../../number-options.ts";
-import { openClient } from "../../sessions/open-client.ts";
-import type { SessionsClient } from "../../sessions/sessions-client.ts";
+import { clientFor } from "../../sessions/open-client.ts";
 import { printable, styleFor, table, write, writeJson, type Style } from "../../terminal.ts";
 import { findCredential, findVault, readCredentials, readVaults, subjectOf } from "../../vaults/find-vault.ts";
 import type { LoginFlags } from "../../vaults/log-in.ts";
@@ -116,8 +115,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
   }
 }
 
-const open = async (invocation: Invocation): Promise<SessionsClient> =>
-  openClient(invocation, await openProjectOrDefaults(invocation), { command: "tandem vaults" });
+const open = clientFor("tandem vaults");
 
 async function list(invocation: Invocation, includeArchived: boolean): Promise<void> {
   await using client = await open(invocation);

@@ -1,10 +1,9 @@
 import { nearest, TandemError, WEBHOOK_EVENTS } from "@tandem/protocol";
 import type { WebhookEndpoint } from "@tandem/sessions";
-import { openProjectOrDefaults } from "@tandem/tandem/project";
 import type { Command } from "commander";
 import { ago } from "../../human-units.ts";
 import type { Invocation } from "../../invocation.ts";
-import { openClient } from "../../sessions/open-client.ts";
+import { clientFor } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { printable, styleFor, table, write, writeJson, type Style } from "../../terminal.ts";
 import { listOption, subcommandsOf, type Registration } from "../registration.ts";
@@ -83,8 +82,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
 
 const SHOWN_DELIVERIES = 50;
 
-const open = async (invocation: Invocation): Promise<SessionsClient> =>
-  openClient(invocation, await openProjectOrDefaults(invocation), { command: "tandem webhooks" });
+const open = clientFor("tandem webhooks");
 
 /** Finds an endpoint by id or name. */
 async function find({ webhooks }: SessionsClient, text: string): Promise<WebhookEndpoint> {

@@ -1,7 +1,5 @@
 import type { Invocation } from "../../invocation.ts";
-import { openProjectOrDefaults } from "@tandem/tandem/project";
-import { openClient } from "../../sessions/open-client.ts";
-import type { SessionsClient } from "../../sessions/sessions-client.ts";
+import { clientFor } from "../../sessions/open-client.ts";
 import { ago } from "../../human-units.ts";
 import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
 import type { Command } from "commander";
@@ -19,8 +17,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
   );
 }
 
-const open = async (invocation: Invocation): Promise<SessionsClient> =>
-  openClient(invocation, await openProjectOrDefaults(invocation), { command: "tandem notifications" });
+const open = clientFor("tandem notifications");
 
 async function list(invocation: Invocation): Promise<void> {
   await using client = await open(invocation);

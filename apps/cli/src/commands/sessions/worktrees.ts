@@ -2,9 +2,9 @@ import { RequestError, type WorktreeStatus, type WorktreeView } from "@tandem/pr
 import { realpathSync } from "node:fs";
 import { confirm } from "../../input/confirm.ts";
 import type { Invocation } from "../../invocation.ts";
-import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
+import { localActor } from "@tandem/tandem/project";
 import { findSession, isWithin, nameSession } from "../../sessions/find-session.ts";
-import { openClient } from "../../sessions/open-client.ts";
+import { clientFor } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { ago } from "../../human-units.ts";
 import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
@@ -71,8 +71,7 @@ const MAX_FILES = 20;
 
 const count = (number: number, one: string, many = `${one}s`): string => `${number} ${number === 1 ? one : many}`;
 
-const open = async (invocation: Invocation): Promise<SessionsClient> =>
-  openClient(invocation, await openProjectOrDefaults(invocation), { command: "tandem sessions worktrees" });
+const open = clientFor("tandem sessions worktrees");
 
 /**
  * Without an id, takes the newest worktree of this folder's repository. A worktree may outlive its session, so a full id is
