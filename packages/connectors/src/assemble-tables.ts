@@ -29,6 +29,21 @@ export interface CatalogueRows {
   checks: readonly { schema: string; table: string; sql: string }[];
 }
 
+/** A row as information_schema and pg_catalog give it. */
+type Row = readonly (string | null)[];
+
+export const toForeignKey = ([schema, table, key, column, toSchema, toTable, toColumn]: Row) => ({
+  schema: schema!,
+  table: table!,
+  key: key!,
+  column: column!,
+  toSchema: toSchema!,
+  toTable: toTable!,
+  toColumn: toColumn!,
+});
+
+export const toCheck = ([schema, table, sql]: Row) => ({ schema: schema!, table: table!, sql: sql! });
+
 /** Builds the tables from a few queries over the whole database, instead of one query per table. */
 export function assembleTables(rows: CatalogueRows): Table[] {
   const columns = Map.groupBy(rows.columns, owner);

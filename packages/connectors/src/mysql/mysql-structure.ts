@@ -1,4 +1,4 @@
-import { assembleTables } from "../assemble-tables.ts";
+import { assembleTables, toCheck, toForeignKey } from "../assemble-tables.ts";
 import { enumLabels } from "../enum-labels.ts";
 import type { Table } from "../connection.ts";
 
@@ -45,16 +45,8 @@ export async function readStructure(ask: Ask, schemas: readonly string[]): Promi
         isPrimary: key === "PRIMARY",
         column: column!,
       })),
-    foreignKeys: foreignKeys.map(([schema, table, key, column, toSchema, toTable, toColumn]) => ({
-      schema: schema!,
-      table: table!,
-      key: key!,
-      column: column!,
-      toSchema: toSchema!,
-      toTable: toTable!,
-      toColumn: toColumn!,
-    })),
-    checks: checks.map(([schema, table, sql]) => ({ schema: schema!, table: table!, sql: sql! })),
+    foreignKeys: foreignKeys.map(toForeignKey),
+    checks: checks.map(toCheck),
   });
 }
 

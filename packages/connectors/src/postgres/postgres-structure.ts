@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { assembleTables } from "../assemble-tables.ts";
+import { assembleTables, toCheck, toForeignKey } from "../assemble-tables.ts";
 import { columnKind } from "../column-kind.ts";
 import type { Table } from "../connection.ts";
 
@@ -41,16 +41,8 @@ export async function readStructure(ask: Ask, schemas: readonly string[] | undef
       isPrimary: isPrimary === "t",
       column: column!,
     })),
-    foreignKeys: foreignKeys.map(([schema, table, key, column, toSchema, toTable, toColumn]) => ({
-      schema: schema!,
-      table: table!,
-      key: key!,
-      column: column!,
-      toSchema: toSchema!,
-      toTable: toTable!,
-      toColumn: toColumn!,
-    })),
-    checks: checks.map(([schema, table, sql]) => ({ schema: schema!, table: table!, sql: sql! })),
+    foreignKeys: foreignKeys.map(toForeignKey),
+    checks: checks.map(toCheck),
   });
 }
 

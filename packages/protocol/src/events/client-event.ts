@@ -76,29 +76,21 @@ const userToolConfirmation = z
   })
   .meta({ id: "UserToolConfirmation" });
 
+const toolResult = {
+  content: z.array(toolResultContent).optional(),
+  is_error: z.boolean().nullish(),
+  session_thread_id: answeredThread,
+  /** Set by the engine; clients do not send it. */
+  tandem: z.strictObject(answerer).optional(),
+};
+
 const userCustomToolResult = z
-  .strictObject({
-    type: z.literal("user.custom_tool_result"),
-    custom_tool_use_id: z.string(),
-    content: z.array(toolResultContent).optional(),
-    is_error: z.boolean().nullish(),
-    session_thread_id: answeredThread,
-    /** Set by the engine; clients do not send it. */
-    tandem: z.strictObject(answerer).optional(),
-  })
+  .strictObject({ type: z.literal("user.custom_tool_result"), custom_tool_use_id: z.string(), ...toolResult })
   .meta({ id: "UserCustomToolResult" });
 
 /** Only in self-hosted environments, where a worker runs the tools. */
 const userToolResult = z
-  .strictObject({
-    type: z.literal("user.tool_result"),
-    tool_use_id: z.string(),
-    content: z.array(toolResultContent).optional(),
-    is_error: z.boolean().nullish(),
-    session_thread_id: answeredThread,
-    /** Set by the engine; clients do not send it. */
-    tandem: z.strictObject(answerer).optional(),
-  })
+  .strictObject({ type: z.literal("user.tool_result"), tool_use_id: z.string(), ...toolResult })
   .meta({ id: "UserToolResult" });
 
 /** Instructions of the application, for this and all later turns. */

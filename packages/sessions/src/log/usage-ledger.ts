@@ -10,6 +10,7 @@ import {
   type UsageSnapshot,
 } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
+import { NO_USAGE } from "./outcome-state.ts";
 
 interface Count {
   input: number;
@@ -121,7 +122,7 @@ export class UsageLedger {
     this.requests -= 1;
     const { usd, cache_write_1h_tokens: write1h, web_searches: searches } = aside.tandem;
     const note = { usd: -(usd ?? 0), cache_write_1h_tokens: -(write1h ?? 0), web_searches: -(searches ?? 0) };
-    this.#count(aside.model, this.#primary, subtract(NO_TOKENS, aside.model_usage), note);
+    this.#count(aside.model, this.#primary, subtract(NO_USAGE, aside.model_usage), note);
   }
 
   /** Requests besides the conversation's: Claude Code reports its own ones among them, not those of other programs. */
@@ -218,22 +219,15 @@ const FIELDS = ["input_tokens", "output_tokens", "cache_read_input_tokens", "cac
 const tokens = (priced: Iterable<[string, Priced]>): Record<string, ModelUsage> =>
   Object.fromEntries([...priced].map(([model, usage]) => [model, sum(undefined, usage)]));
 
-const NO_TOKENS: ModelUsage = {
-  input_tokens: 0,
-  output_tokens: 0,
-  cache_read_input_tokens: 0,
-  cache_creation_input_tokens: 0,
-};
-
 const combine = (a: ModelUsage, b: ModelUsage, with_: (a: number, b: number) => number): ModelUsage => ({
   input_tokens: with_(a.input_tokens, b.input_tokens),
   output_tokens: with_(a.output_tokens, b.output_tokens),
   cache_read_input_tokens: with_(a.cache_read_input_tokens, b.cache_read_input_tokens),
   cache_creation_input_tokens: with_(a.cache_creation_input_tokens, b.cache_creation_input_tokens),
 });
-const sum = (a: ModelUsage | undefined, b: ModelUsage): ModelUsage => combine(a ?? NO_TOKENS, b, (x, y) => x + y);
-const subtract = (a: ModelUsage, b: ModelUsage | undefined): ModelUsage => combine(a, b ?? NO_TOKENS, (x, y) => x - y);
-const atLeastNothing = (usage: ModelUsage): ModelUsage => combine(usage, NO_TOKENS, Math.max);
+const sum = (a: ModelUsage | undefined, b: ModelUsage): ModelUsage => combine(a ?? NO_USAGE, b, (x, y) => x + y);
+const subtract = (a: ModelUsage, b: ModelUsage | undefined): ModelUsage => combine(a, b ?? NO_USAGE, (x, y) => x - y);
+const atLeastNothing = (usage: ModelUsage): ModelUsage => combine(usage, NO_USAGE, Math.max);
 
 const add = (a: Count, b: Count): Count => ({
   input: a.input + b.input,

@@ -198,21 +198,15 @@ function parseHead(text: string): AuditHead | undefined {
   return seq && hash ? auditHead.parse({ seq: Number(seq), hash }) : undefined;
 }
 
-function toKind(kind: string): AuditKind {
-  const found = AUDIT_KINDS.find((known) => known === kind);
-  if (found) return found;
-  const meant = nearest(kind, AUDIT_KINDS);
-  throw new TandemError("usage", `Unknown kind of entry: ${kind}.`, {
-    fix: meant ? `Did you mean ${meant}?` : `Use one of ${AUDIT_KINDS.join(", ")}.`,
-  });
-}
+const toKind = (kind: string): AuditKind => oneOf(AUDIT_KINDS, kind, "kind of entry");
+const toVerdict = (verdict: string): VerdictKind => oneOf(VERDICTS, verdict, "verdict");
 
-function toVerdict(verdict: string): VerdictKind {
-  const found = VERDICTS.find((known) => known === verdict);
+function oneOf<Word extends string>(words: readonly Word[], text: string, what: string): Word {
+  const found = words.find((known) => known === text);
   if (found) return found;
-  const meant = nearest(verdict, VERDICTS);
-  throw new TandemError("usage", `Unknown verdict: ${verdict}.`, {
-    fix: meant ? `Did you mean ${meant}?` : `Use one of ${VERDICTS.join(", ")}.`,
+  const meant = nearest(text, words);
+  throw new TandemError("usage", `Unknown ${what}: ${text}.`, {
+    fix: meant ? `Did you mean ${meant}?` : `Use one of ${words.join(", ")}.`,
   });
 }
 

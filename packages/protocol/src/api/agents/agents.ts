@@ -175,15 +175,18 @@ const spawning = <Entry extends z.ZodType>(entry: Entry) =>
     }),
   ]);
 
-const multiagent = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("coordinator"), agents: z.array(agentReference) }),
-  z.object({
-    type: z.literal("multiagent_20261001"),
-    subagents: spawning(agentReference),
-    advisor: disabled,
-    workflows: spawning(agentReference),
-  }),
-]);
+const multiagentOf = <Entry extends z.ZodType>(entry: Entry) =>
+  z.discriminatedUnion("type", [
+    z.object({ type: z.literal("coordinator"), agents: z.array(entry) }),
+    z.object({
+      type: z.literal("multiagent_20261001"),
+      subagents: spawning(entry),
+      advisor: disabled,
+      workflows: spawning(entry),
+    }),
+  ]);
+
+const multiagent = multiagentOf(agentReference);
 export type Multiagent = z.infer<typeof multiagent>;
 
 const MAX_SKILLS = 20;
@@ -266,19 +269,9 @@ export type Agent = z.infer<typeof agent>;
 export const threadAgent = z.object(described).meta({ id: "ThreadAgent" });
 export type ThreadAgent = z.infer<typeof threadAgent>;
 
-const sessionMultiagent = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("coordinator"), agents: z.array(threadAgent) }),
-  z.object({
-    type: z.literal("multiagent_20261001"),
-    subagents: spawning(threadAgent),
-    advisor: disabled,
-    workflows: spawning(threadAgent),
-  }),
-]);
-
 /** The agent of a session, a snapshot with its roster resolved. */
 export const sessionAgent = z
-  .object({ ...described, multiagent: sessionMultiagent.nullable() })
+  .object({ ...described, multiagent: multiagentOf(threadAgent).nullable() })
   .meta({ id: "SessionAgent" });
 export type SessionAgent = z.infer<typeof sessionAgent>;
 
