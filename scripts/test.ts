@@ -60,7 +60,7 @@ const checks: [name: string, args: string[]][] = [
 
 const begunAt = Date.now();
 const total: Counts = { passed: 0, failed: 0, skipped: 0 };
-await Promise.all(
+const checked = Promise.all(
   (soak ? [] : checks).map(async ([name, args]) => {
     const { ok, output, seconds } = await run(args);
     total[ok ? "passed" : "failed"] += 1;
@@ -68,8 +68,12 @@ await Promise.all(
     if (!ok) console.log(output);
   }),
 );
-if (!quick) await buildPackage(built);
+if (!quick) {
+  await checked;
+  await buildPackage(built);
+}
 const tests = await runTests(selection());
+await checked;
 const { json } = tests;
 const counted = countOutcomes(testOutcomes(json));
 total.passed += counted.passed;
