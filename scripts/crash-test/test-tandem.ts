@@ -17,6 +17,6 @@ export async function testTandem(backend: Backend, options: TestOptions): Promis
       return tandemSystem(backend, stage, parts, options);
     },
   });
-  const found = watches.flatMap(({ sightings }) => watchViolations(sightings, report.conversations));
+  const found = watches.flatMap(({ sightings }) => watchViolations(sightings, report.conversations, report.faults));
   return { ...report, violations: [...report.violations, ...found] };
 }

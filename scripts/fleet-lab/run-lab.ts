@@ -114,7 +114,7 @@ async function injectFaults(network: LabNetwork, options: LabOptions, signal: Ab
   });
   const { sightings } = watch;
   const { conversations } = report;
-  report.violations.push(...watchViolations(sightings, conversations));
+  report.violations.push(...watchViolations(sightings, conversations, report.faults));
   const deaths = report.faults.filter(({ kind }) => DEATHS.has(kind)).map(({ at }) => at);
   return {
     ...report,

@@ -7,4 +7,6 @@ import type { SessionId } from "@tandem/protocol";
 export interface Lease {
   session: SessionId;
   token: number;
+  /** The other process that held it until now, if its lease had expired. Only on Postgres. */
+  former?: string;
 }

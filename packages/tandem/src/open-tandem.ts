@@ -220,7 +220,10 @@ async function openServer(
     logger,
     version: host.version,
     isStarting: () => member !== undefined && joined === undefined,
-    ...(member && { promiseNoTakeover: member.promiseNoTakeover }),
+    ...(member && {
+      promiseNoTakeover: member.promiseNoTakeover,
+      endTaken: (session) => Promise.all(runtimes.open.map((each) => each.engine.runs.endTaken(session))),
+    }),
     ...memberAddress(project, { options: fleet, port }),
     opencodePort: opencodePortOf(member?.role, opencodePort),
     metrics: seen.metrics,

@@ -93,15 +93,18 @@ export class ProcessSightings {
     return Object.keys(sessions).filter((conversation) => !seen.has(conversation));
   }
 
-  /** Sessions that had two processes at the same time, also suspended ones, and which. */
-  twins(sessions: SessionsOfConversations): Map<string, string> {
+  /** Sessions that had two processes at the same time, also suspended ones, which, and from when on. */
+  twins(sessions: SessionsOfConversations): Map<string, { which: string; from: number }> {
     const pairs = this.#pairs(sessions).filter(
       ([one, other]) => [...one.looks].filter((look) => other.looks.has(look)).length >= LEAST_SHARED_LOOKS,
     );
     return new Map(
       pairs.map((pair) => [
         sessionOf(pair[0], sessions) ?? pair[0].conversation,
-        pair.map(({ pid, machine }) => `${pid} in ${machine}`).join(", "),
+        {
+          which: pair.map(({ pid, machine }) => `${pid} in ${machine}`).join(", "),
+          from: Math.max(pair[0].from, pair[1].from),
+        },
       ]),
     );
   }

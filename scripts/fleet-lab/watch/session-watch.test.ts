@@ -19,14 +19,25 @@ function sightingsOf(...looks: LabProcess[][]): ProcessSightings {
   return sightings;
 }
 
-const messages = (...args: Parameters<typeof watchViolations>): string[] =>
-  watchViolations(...args).map(({ message }) => message);
+type Watched = Parameters<typeof watchViolations>;
+const messages = (sightings: Watched[0], sessions: Watched[1], faults: Watched[2] = []): string[] =>
+  watchViolations(sightings, sessions, faults).map(({ message }) => message);
 
 test("two processes of a conversation are twins", () => {
   const look = [claude("10", "c1", "a"), claude("20", "c1", "b"), claude("30", "c2", "b")];
   const sessions = { c1: "s1", c2: "s2" };
   expect(messages(sightingsOf(look, look), sessions)).toEqual([
     "s1 had two processes at the same time: 10 in a, 20 in b.",
+  ]);
+});
+
+test("the faults of the minute before are named", () => {
+  const look = [claude("10", "c1", "a"), claude("20", "c1", "b")];
+  const sightings = new ProcessSightings();
+  for (const at of [100_000, 100_300]) sightings.add(at, look);
+  const faults = [39_000, 81_000, 101_000].map((at) => ({ kind: "cut", state: "idle" as const, at }));
+  expect(messages(sightings, { c1: "s1" }, faults)).toEqual([
+    "s1 had two processes at the same time: 10 in a, 20 in b, cut 19 s before.",
   ]);
 });
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server } from "node:http";
-import { systemClock, type Clock } from "@tandem/protocol";
+import { systemClock, type Clock, type SessionId } from "@tandem/protocol";
 import { DEFAULT_TENANT, type Store, type TokenRow } from "@tandem/storage";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { TracesRequests } from "../telemetry/trace-request.ts";
@@ -52,6 +52,8 @@ export interface ServerOptions extends Omit<TenantRuntime, "tenant"> {
   isStarting?: () => boolean;
   /** In a fleet: takes no expired lease for the time of a lease. */
   promiseNoTakeover?: () => void;
+  /** In a fleet: ends the process of a session that another worker has taken over. */
+  endTaken?: (session: SessionId) => Promise<unknown>;
   /** With records, sign-in links are valid at every server on the store, and requests are safe to retry. */
   store: Pick<Store, "tokens" | "check"> & { records?: Store["records"] | undefined };
   logger: Logger;
@@ -113,6 +115,7 @@ export function createServer(
       return parts.isStarting?.() ? ("starting" as const) : check.trouble();
     },
     promiseNoTakeover: () => parts.promiseNoTakeover?.(),
+    endTaken: async (session: SessionId) => void (await parts.endTaken?.(session)),
     get isStopping() {
       return isStopping;
     },

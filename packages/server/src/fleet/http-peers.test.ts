@@ -90,3 +90,39 @@ test("as long as the others are not known, they may take over every session", as
   await expect(peers.refresh()).rejects.toThrow("The database is away.");
   expect([...(await peers.contested([ANYWHERE, HERE], "default"))]).toEqual([ANYWHERE.id, HERE.id]);
 });
+
+test("the former holder of a lease is asked, whether it has a database or not, and answers when its process has ended", async () => {
+  const session = newId("session");
+  const taken: string[] = [];
+  const end = Promise.withResolvers<void>();
+  const server = await startTestServer({
+    engine: new MemoryEngine().engine,
+    check: () => Promise.reject(away),
+    endTaken: async (asked) => {
+      await end.promise;
+      taken.push(asked);
+    },
+  });
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  const rows = [
+    worker({ holder: "former", address: server.url, alive: false }),
+    worker({ holder: "dead", address: null }),
+  ];
+  const peers = new HttpPeers({ list: async () => rows }, self);
+  const asked = peers.ended("former", session).then(() => void taken.push("told"));
+  await peers.ended("dead", session);
+  await peers.ended("unknown", session);
+  expect(taken).toEqual([]);
+  end.resolve();
+  await asked;
+  expect(taken).toEqual([session, "told"]);
+});
+
+test("a former holder that does not answer is waited for no longer than its lease would allow", async () => {
+  const server = await startTestServer({ engine: new MemoryEngine().engine, endTaken: () => new Promise(() => {}) });
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  const peers = new HttpPeers({ list: async () => [worker({ holder: "former", address: server.url })] }, self);
+  await expect(peers.ended("former", newId("session"))).resolves.toBeUndefined();
+  const lost = new HttpPeers({ list: () => Promise.reject(away) }, self);
+  await expect(lost.ended("former", newId("session"))).resolves.toBeUndefined();
+});

@@ -4,13 +4,15 @@ import { fits, type PeerWorkers } from "@tandem/sessions";
 import type { SessionRow, WorkerRow, WorkerStore } from "@tandem/storage";
 import { z } from "zod";
 import { STORE_TROUBLES } from "../http/store-check.ts";
-import { TAKEOVER_QUERY } from "../http/takeover-query.ts";
+import { TAKEN_QUERY, TAKEOVER_QUERY } from "../http/takeover-query.ts";
 import { readBytes } from "../http/request/read-body.ts";
 import { forwardRequest } from "./forward-request.ts";
-import { isReachable } from "./roster.ts";
+import { isReachable, type Peer } from "./roster.ts";
 
 /** Another worker says after two seconds that its database does not answer. */
 const ANSWER_MS = 3_000;
+/** Every takeover from a machine that has vanished waits this long. */
+const ENDED_MS = 1_500;
 const LARGEST_ANSWER = 1_024;
 const noDatabase = z.object({ reason: z.enum(STORE_TROUBLES) });
 
@@ -32,6 +34,16 @@ export class HttpPeers implements PeerWorkers {
     this.#known = rows.filter(({ id, alive, draining }) => id !== this.#self && alive && !draining);
   }
 
+  async ended(holder: string, session: SessionId): Promise<void> {
+    try {
+      const former = (await this.#workers.list()).find((row) => row.holder === holder);
+      if (!isReachable(former)) return;
+      (await ask(former, `/readyz?${TAKEN_QUERY}=${session}`, ENDED_MS)).resume();
+    } catch {
+      // Dead or out of reach. It ends its processes by itself before its lease expires.
+    }
+  }
+
   async contested(sessions: readonly SessionRow[], tenant: string): Promise<ReadonlySet<SessionId>> {
     if (!this.#known) return new Set(sessions.map(({ id }) => id));
     const rivals = this.#known.map((peer) => ({
@@ -49,22 +61,18 @@ export class HttpPeers implements PeerWorkers {
 /** False only if the worker says that it has no database, and so has promised to take over nothing for the time of a lease. */
 async function mayTakeOver(peer: WorkerRow): Promise<boolean> {
   if (!isReachable(peer)) return true;
-  const question = {
-    method: "GET",
-    url: `/readyz?${TAKEOVER_QUERY}`,
-    headers: {},
-    remote: undefined,
-    body: undefined,
-    id: `req_${randomBytes(12).toString("hex")}`,
-  };
   try {
-    const answer = await forwardRequest(peer, question, {
-      signal: AbortSignal.timeout(ANSWER_MS),
-      deadlineMs: ANSWER_MS,
-    });
+    const answer = await ask(peer, `/readyz?${TAKEOVER_QUERY}`, ANSWER_MS);
     const body = (await readBytes(answer, LARGEST_ANSWER)).toString();
     return answer.statusCode !== 503 || !noDatabase.safeParse(JSON.parse(body)).success;
   } catch {
     return true;
   }
+}
+
+/** Without a token: a process without a database cannot check one. */
+function ask(peer: Peer, url: string, deadlineMs: number): ReturnType<typeof forwardRequest> {
+  const id = `req_${randomBytes(12).toString("hex")}`;
+  const question = { method: "GET", url, headers: {}, remote: undefined, body: undefined, id };
+  return forwardRequest(peer, question, { signal: AbortSignal.timeout(deadlineMs), deadlineMs });
 }

@@ -106,7 +106,8 @@ export async function setFleetStage(settings: readonly string[] = []): Promise<F
       records: store.records,
       check: () => store.check(),
       fleet: self,
-      promiseNoTakeover: () => outage.begin(),
+      promiseNoTakeover: () => outage.promise(),
+      endTaken: (session) => engine.runs.endTaken(session),
     });
     parts.use(server);
     await engine.start();

@@ -40,6 +40,7 @@ export async function startTestServer(parts: {
   clock?: ServerOptions["clock"];
   isStarting?: ServerOptions["isStarting"];
   promiseNoTakeover?: ServerOptions["promiseNoTakeover"];
+  endTaken?: ServerOptions["endTaken"];
 }): Promise<TestServer> {
   const tokens = parts.tokens ?? memoryTokens();
   const log: Record<string, unknown>[] = [];
@@ -64,6 +65,7 @@ export async function startTestServer(parts: {
     ...(parts.fleet && { fleet: parts.fleet }),
     ...(parts.isStarting && { isStarting: parts.isStarting }),
     ...(parts.promiseNoTakeover && { promiseNoTakeover: parts.promiseNoTakeover }),
+    ...(parts.endTaken && { endTaken: parts.endTaken }),
     ...(parts.metrics && { metrics: parts.metrics }),
     tracing: parts.tracing,
     ...(parts.clock && { clock: parts.clock }),

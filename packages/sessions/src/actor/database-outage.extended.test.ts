@@ -31,6 +31,9 @@ describe.skipIf(missing)(`an outage of Postgres${missing ? ` (skipped: ${missing
   let worker: RunningEngine;
   /** Whether the other worker has its database. By default it has none either. */
   let canTakeOver = false;
+  const members = new Map<string, RunningEngine>();
+  /** Called when a worker has taken a lease and waits for its former holder. */
+  let onTaken = (): void => undefined;
 
   beforeAll(async () => {
     postgres = parts.use(await startPostgres());
@@ -47,11 +50,16 @@ describe.skipIf(missing)(`an outage of Postgres${missing ? ` (skipped: ${missing
         maxSessions: 10,
         peers: {
           contested: async (rows: readonly SessionRow[]) => new Set(canTakeOver ? rows.map((row) => row.id) : []),
+          ended: async (holder: string, session: SessionId) => {
+            await members.get(holder)?.engine.runs.endTaken(session);
+            onTaken();
+          },
         },
         outage: new RecentOutage(systemClock),
       };
       const log = { warn: (_: unknown, message: string) => void lines.push(message) };
       const joined = await stage.open({ location, leaseTtl: TTL_MS, databaseWait: WAIT_MS, fleet, holder: id, log });
+      members.set(id, joined);
       const { runs } = joined.engine;
       const handle = (run: Run, signal: AbortSignal) => runs.advance(run.key as SessionId, signal);
       const working = queue.work(["any", "machine:here"], () => 10, handle, { tenants: null });
@@ -106,6 +114,28 @@ describe.skipIf(missing)(`an outage of Postgres${missing ? ` (skipped: ${missing
     await worker.until(session, isIdle);
     expect(textsOf(await worker.turn(session, "And now?"))).toEqual(["Answered."]);
     expect(readFileSync(path("hung"), "utf8")).toBe("began\n");
+  });
+
+  test("of one worker: another one that it does not know waits until the suspended process has ended", async () => {
+    stage.rehearsal.use([toolUse("Bash", { command: command("alone") }), always(text("Done."))]);
+    const before = await stage.processes();
+    const session = await worker.session({}, ALLOW_ALL);
+    await worker.say(session, "Run it.");
+    await expect.poll(() => existsSync(path("alone"))).toBe(true);
+    const running = (await stage.processes()).filter((pid) => !before.includes(pid));
+    expect(running).not.toEqual([]);
+    const { leases } = members.get((await worker.store.leases.holder(session.id as SessionId))!.holder)!.store;
+    const renew = leases.renew.bind(leases);
+    leases.renew = () => Promise.reject(new Error("The database is away."));
+    let left: number[] | undefined;
+    onTaken = () => (left ??= running.filter((pid) => existsSync(`/proc/${pid}`)));
+    const events = await worker.until(session, isIdle);
+    leases.renew = renew;
+    expect(left).toEqual([]);
+    expect(the(events, "tandem.recovered")).toBeDefined();
+    expect(textsOf(await worker.turn(session, "And now?"))).toEqual(["Done."]);
+    expect(readFileSync(path("alone"), "utf8")).toBe("began\n");
+    expect(await judgeSession(worker, session)).toEqual([]);
   });
 
   test("ends a turn after the bound, names the cause, and the next message is answered", async () => {

@@ -23,7 +23,7 @@ const LOOKS = 24;
 /** A process that was suspended for this share of the TTL finds its children ended: its `Guardian` waits a little longer. */
 const HALTED = 0.45;
 
-type WatchedActor = Pick<SessionActor, "lease" | "row" | "ended" | "pause" | "unpause" | "lost">;
+type WatchedActor = Pick<SessionActor, "lease" | "row" | "gone" | "ended" | "pause" | "unpause" | "lost">;
 
 interface LeaseWatchOptions {
   ttl: number;
@@ -149,6 +149,17 @@ export class LeaseWatch {
     held.isPaused = false;
     log.warn({ session: actor.lease.session }, "the database is back: the session continues");
     actor.unpause();
+  }
+
+  /** Gives a session up whose lease was not renewed for so long that another worker can have taken it. False for others. */
+  endStale(actor: WatchedActor): boolean {
+    const { clock, ttl } = this.#options;
+    const held = this.#held.get(actor);
+    if (!held) return actor.gone;
+    if (clock.monotonic() - held.since <= ttl * PAUSED_AFTER) return false;
+    const { session } = actor.lease;
+    this.#giveUp(actor, new LeaseLost(session, `${session} is released: another worker has taken it over.`));
+    return true;
   }
 
   /** Not renewed any more: another worker may take it as soon as its lease has expired. */

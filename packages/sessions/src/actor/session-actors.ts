@@ -137,6 +137,11 @@ export class SessionActors implements SessionRuns {
     }
   }
 
+  async endTaken(session: SessionId): Promise<void> {
+    const actor = await this.#actors.get(session);
+    if (actor && this.#watch.endStale(actor)) await actor.ended;
+  }
+
   async makeRoom(): Promise<boolean> {
     const free = [...this.#taken].filter(({ canReleaseProcess }) => canReleaseProcess);
     const actor = free.find(({ running }) => !running) ?? free[0];
@@ -278,6 +283,8 @@ export class SessionActors implements SessionRuns {
       this.#doubted.add(session);
       return undefined;
     }
+    // It may have no database, and not know this worker: its suspended process would exist beside the next one.
+    if (lease.former !== undefined) await this.#dependencies.settings.fleet?.peers.ended(lease.former, session);
     const previews = this.#dependencies.deltas.sink(session);
     const mayRun = (row: SessionRow): boolean => !onlyWrites && this.#mayRun(row);
     try {

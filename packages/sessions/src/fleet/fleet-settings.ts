@@ -15,7 +15,7 @@ export interface FleetSettings {
   worker: Pick<WorkerRow, "id" | "machine" | "labels" | "tenants">;
   /** The limit of held sessions in all engines of the process: see `FleetWorker`. */
   maxSessions: number;
-  peers: Pick<PeerWorkers, "contested">;
+  peers: Pick<PeerWorkers, "contested" | "ended">;
   /** When this process last had no database. */
   outage: RecentOutage;
 }

@@ -1,7 +1,7 @@
 import type { SessionId } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
 
-/** The other workers of the fleet, as a worker without a database sees them. */
+/** The other workers of the fleet. */
 export interface PeerWorkers {
   /**
    * Which of these sessions another worker can take over, or may be able to. A worker that does not answer, or that is not known
@@ -10,6 +10,11 @@ export interface PeerWorkers {
    * last `refresh` is not asked. Never rejects.
    */
   contested(sessions: readonly SessionRow[], tenant: string): Promise<ReadonlySet<SessionId>>;
+  /**
+   * Resolves when the former holder of a lease that this process has taken has no process of the session any more, or does not say
+   * so in time. Never rejects.
+   */
+  ended(holder: string, session: SessionId): Promise<void>;
   /** Reads from the database who they are. */
   refresh(): Promise<void>;
 }

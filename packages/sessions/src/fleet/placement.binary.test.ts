@@ -15,7 +15,7 @@ const fleet = {
   tenant: "default",
   worker,
   maxSessions: 5,
-  peers: { contested: async () => new Set<SessionId>() },
+  peers: { contested: async () => new Set<SessionId>(), ended: async () => undefined },
   outage: new RecentOutage(systemClock),
 };
 const engine = await stage.open({ fleet });

@@ -35,7 +35,7 @@ async function enter(
   const id = newId("worker");
   const holder = `${role} ${id}`;
   const worker = { id, machine, labels, tenants: null };
-  const peers = { contested: async () => new Set<SessionId>() };
+  const peers = { contested: async () => new Set<SessionId>(), ended: async () => undefined };
   const outage = new RecentOutage(systemClock);
   const fleet = { queue, role, tenant: "default", worker, maxSessions, peers, outage };
   const opened = await stage.open({ fleet, holder, recovery: "resume", home: join(stage.root, id), ...overrides });

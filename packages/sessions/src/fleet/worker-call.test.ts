@@ -21,7 +21,7 @@ test("a session that waits for a missing worker again is logged again, although 
     events: { read: async () => [] },
   } as unknown as Store;
   const worker = { id: newId("worker"), machine: "here", labels: {}, tenants: null };
-  const peers = { contested: async () => new Set<SessionId>() };
+  const peers = { contested: async () => new Set<SessionId>(), ended: async () => undefined };
   const outage = new RecentOutage(clock);
   const fleet = { queue, role: "server" as const, tenant: "default", worker, maxSessions: 1, peers, outage };
   const logged: (readonly [SessionId, SessionEventBody["type"]])[] = [];

@@ -82,7 +82,7 @@ export const takeJob = operation(
     const state = yield* stateOf(args.session);
     if (state === undefined) throw refuse("not_found", `There is no job ${args.session}.`);
     if (isEnded(state) || (args.alone && !(yield* lockKind(args.session)))) return undefined;
-    const token = yield* takeLease.work(args);
+    const token = (yield* takeLease.work(args))?.token;
     // The job may have ended while this transaction waited for the row lock.
     if (token === undefined || !isEnded((yield* stateOf(args.session)) ?? "")) return token;
     yield* releaseLease.work({ session: args.session, token });

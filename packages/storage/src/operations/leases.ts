@@ -13,7 +13,10 @@ export interface SeenLease {
   until: number;
 }
 
-/** Returns the token; undefined if another process holds the lease. */
+/**
+ * Returns the token and the holder until now; undefined if another process holds the lease. Only Postgres knows the former holder:
+ * SQLite runs the inner query after the update.
+ */
 export const takeLease = operation(
   "leases.take",
   function* (args: {
@@ -22,16 +25,17 @@ export const takeLease = operation(
     ttlMs: number;
     stale?: SeenLease | undefined;
     onlyReleased?: boolean | undefined;
-  }): Work<number | undefined> {
+  }): Work<{ token: number; former: string | null } | undefined> {
     const { session, holder, ttlMs, stale = { token: -1, until: -1 }, onlyReleased } = args;
     const isFree = onlyReleased ? sql`lease_holder = ${holder}` : sql`lease_until < now_ms()`;
-    const taken = yield* one(sql<{ token: number }>`
+    const taken = yield* one(sql<{ token: number; former: string | null }>`
     update log set lease_token = lease_token + 1, lease_holder = ${holder}, lease_until = now_ms() + ${ttlMs}
     where session = ${session} and (
       lease_holder is null or ${isFree} or (lease_token = ${stale.token} and lease_until = ${stale.until})
     )
-    returning lease_token as token`);
-    if (taken) return taken.token;
+    returning lease_token as token,
+      (select nullif(before.lease_holder, ${holder}) from log as before where before.session = log.session) as former`);
+    if (taken) return taken;
     if (!(yield* one(sql`select 1 from log where session = ${session}`))) throw noSuchSession(session);
     return undefined;
   },

@@ -73,21 +73,22 @@ export function createLeases(database: Database): Leases {
     take: async (session, name, ttlMs, { onlyReleased } = {}) => {
       const holder = withProcess(name);
       // Not in the session's write queue: it can block behind a holder that was suspended in mid-write.
-      let token = await database.write(takeLease, { session, holder, ttlMs, onlyReleased });
-      if (token === undefined && (await releaseDead(database))) {
-        token = await database.write(takeLease, { session, holder, ttlMs, onlyReleased });
+      let taken = await database.write(takeLease, { session, holder, ttlMs, onlyReleased });
+      if (!taken && (await releaseDead(database))) {
+        taken = await database.write(takeLease, { session, holder, ttlMs, onlyReleased });
       }
       // Postgres judges expiry by its own clock, a SQLite file by the clock of the machine, which may be set back.
-      if (token === undefined && database.engine === "sqlite") {
+      if (!taken && database.engine === "sqlite") {
         const stale = await findStale(session, ttlMs);
         if (stale) {
-          const { token: was, until } = stale;
-          token = await database.write(takeLease, { session, holder, ttlMs, stale: { token: was, until } });
+          const { token, until } = stale;
+          taken = await database.write(takeLease, { session, holder, ttlMs, stale: { token, until } });
         }
       }
-      if (token === undefined) return undefined;
+      if (!taken) return undefined;
       seen.delete(session);
-      return { session, token };
+      const { token, former } = taken;
+      return { session, token, ...(former !== null && { former: holderName(former) }) };
     },
     renew: async (leases, ttlMs) => {
       const kept = await renewAll(database, leases.map(plainLease), ttlMs);
