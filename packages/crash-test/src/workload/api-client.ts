@@ -11,6 +11,8 @@ export interface ApiClientSettings {
   url: () => string;
   apiKey: () => string;
   timeoutMs: number;
+  /** A stream without a byte for this time is dead. */
+  silenceMs?: number;
   signal: AbortSignal;
 }
 
@@ -19,6 +21,11 @@ const page = z.looseObject({ data: z.array(z.looseObject({})), next_page: z.stri
 const stored = z.looseObject({ data: z.array(z.looseObject({ id: z.string(), type: z.string() })) });
 const resource = z.looseObject({ id: z.string() });
 const MAX_PAGES = 50;
+/**
+ * Managed Agents servers send a heartbeat at least every fifteen seconds. A stream that is silent for longer is dead: the end of
+ * its connection can be lost with the link.
+ */
+const SILENCE_MS = 45_000;
 
 /** Requests of one client. It never repeats a request by itself. */
 export class ApiClient {
@@ -89,20 +96,44 @@ export class ApiClient {
 
   /** One connection of a stream, once it is open: its events and their `id` lines. `after`: the line of the last one known. */
   async stream(session: string, signal: AbortSignal, after?: string): Promise<AsyncIterable<StreamedEvent>> {
+    const silence = new Silence(this.#settings.silenceMs ?? SILENCE_MS);
     const response = await fetch(`${this.#settings.url()}/v1/sessions/${session}/events/stream`, {
       headers: {
         ...this.#headers(),
         accept: "text/event-stream",
         ...(after !== undefined && { "last-event-id": after }),
       },
-      signal: AbortSignal.any([signal, this.#settings.signal]),
+      signal: AbortSignal.any([signal, this.#settings.signal, silence.signal]),
     });
     if (!response.ok || !response.body) throw new Error(`The stream was refused with ${response.status}.`);
-    return streamedEvents(response.body);
+    return streamedEvents(response.body.pipeThrough(silence.watch()));
   }
 
   #headers(): Record<string, string> {
     return { ...HEADERS, "x-api-key": this.#settings.apiKey() };
+  }
+}
+
+/** Aborts a stream that delivers nothing for a while, not even heartbeats. */
+class Silence {
+  readonly #controller = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(ms: number) {
+    this.#timer = setTimeout(() => this.#controller.abort(), ms).unref();
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  watch(): TransformStream<Uint8Array, Uint8Array> {
+    return new TransformStream({
+      transform: (chunk, controller) => {
+        this.#timer.refresh();
+        controller.enqueue(chunk);
+      },
+    });
   }
 }
 
