@@ -118,7 +118,7 @@ test("the former holder of a lease is asked, whether it has a database or not, a
   expect(taken).toEqual([session, "told"]);
 });
 
-test("a former holder that does not answer is waited for no longer than its lease would allow", async () => {
+test("a former holder that does not answer delays a takeover by a bounded time only", async () => {
   const server = await startTestServer({ engine: new MemoryEngine().engine, endTaken: () => new Promise(() => {}) });
   onTestFinished(() => server[Symbol.asyncDispose]());
   const peers = new HttpPeers({ list: async () => [worker({ holder: "former", address: server.url })] }, self);
