@@ -4,7 +4,6 @@ import {
   type Interruption,
   type SessionEventBody,
   type ThreadId,
-  isoNow,
   sleep,
 } from "@tandem/protocol";
 import { LeaseLost, type Lease, type SessionChange, type SessionRow, type ThreadRow } from "@tandem/storage";
@@ -21,8 +20,8 @@ import { openWriter } from "./open-writer.ts";
 import { errorDetail } from "../log/error-detail.ts";
 import { TurnRunner } from "../turn/turn-runner.ts";
 import { canReleaseProcess, isBusy, isWaiting } from "../turn/turn-state.ts";
-import { isTurnInput } from "../log/outcome-prompt.ts";
 import { giveUpTurn, haltTurn, interruptTurn, stopTurn } from "./end-turn.ts";
+import { handOver } from "./hand-over.ts";
 import { passInput } from "./pass-input.ts";
 import { SessionInput } from "./session-input.ts";
 import { TurnWaits } from "./turn-waits.ts";
@@ -55,6 +54,8 @@ export class SessionActor {
   readonly #serial = new SerialQueue();
   readonly #timer: Timer;
   readonly #ended = Promise.withResolvers<void>();
+  /** Resolves when the session is released and its process has ended. */
+  readonly ended = this.#ended.promise;
   readonly #waits = new TurnWaits();
   readonly #database: DatabaseWait;
   /** Why the session was given up here, if its next writer cannot know. */
@@ -172,11 +173,6 @@ export class SessionActor {
     return this.#gone;
   }
 
-  /** Resolves when the session is released and its process has ended. */
-  get ended(): Promise<void> {
-    return this.#ended.promise;
-  }
-
   /** Whether its process waits for a first message. */
   get isReopened(): boolean {
     return this.#isReopened;
@@ -188,14 +184,13 @@ export class SessionActor {
       if (this.running || !this.#runs || this.#isStopping) return;
       this.#isReopened = true;
       this.#leaveAfter(this.#dependencies.settings.idle);
+      const start = async (): Promise<void> => {
+        await this.#runner.reopen();
+        if (this.#isReopened) this.#runner.process.setIdle(this.leave, false);
+      };
       // A message must not wait behind it.
-      this.#unattended(this.#startAhead());
+      this.#unattended(start());
     });
-  }
-
-  async #startAhead(): Promise<void> {
-    await this.#runner.reopen();
-    if (this.#isReopened) this.#runner.process.setIdle(this.leave, false);
   }
 
   /** Checks the input queue. */
@@ -205,18 +200,10 @@ export class SessionActor {
 
   /** Removes a queued message. False if it is not queued, or on its way to the agent. */
   takeBack(id: string, by?: string): Promise<boolean> {
-    return this.#step(async () => {
-      const message = (await this.#input.list()).find((event) => event.id === id && isTurnInput(event));
-      if (!message || this.#runner.isSteeredBy(message.id)) return false;
-      await this.#input.drop([message], by === undefined ? "taken back" : `taken back by ${by}`);
-      return true;
-    });
+    return this.#step(() => this.#input.takeBack(id, by, (message) => this.#runner.isSteeredBy(message)));
   }
 
-  /**
-   * Changes the session's row and logs it. A changed agent, setting or resource gets a new process with the next turn. `make`
-   * may change files meanwhile.
-   */
+  /** Changes the session's row and logs it. A changed agent, setting or resource takes effect in the next turn's process. */
   change(make: (row: SessionRow) => Changed | Promise<Changed>): Promise<SessionRow> {
     return this.#step(async () => {
       const { metadata: before } = this.row;
@@ -246,9 +233,8 @@ export class SessionActor {
     return this.#finish(async () => {
       await this.#runner.ending.endOutcome("The session was archived.");
       await this.#input.drop(await this.#input.list(), "the session is archived");
-      const archivedAt = isoNow(this.#dependencies.settings.clock);
       const terminated = { type: "session.status_terminated" as const, ...(by !== undefined && { tandem: { by } }) };
-      await this.#writer.write([terminated], { status: "terminated", waitingFor: [], archivedAt });
+      await this.#writer.write([terminated], { status: "terminated", waitingFor: [], archivedAt: this.#writer.now });
       return this.row;
     });
   }
@@ -287,26 +273,14 @@ export class SessionActor {
   }
 
   /** Hands a running turn over to another worker: between two steps, or wherever it is at the deadline. */
-  async handOver(withinMs: number): Promise<void> {
+  handOver(withinMs: number): Promise<void> {
     this.#isStopping = true;
-    const deadline = new AbortController();
-    const cancel = this.#dependencies.settings.clock.after(withinMs, () => deadline.abort());
-    try {
-      while (!this.#gone) await this.#tryHandOver(deadline.signal);
-    } finally {
-      cancel();
-    }
-  }
-
-  async #tryHandOver(late: AbortSignal): Promise<void> {
-    const canLeave = (): boolean => !this.busy || this.#runner.state.isBetweenSteps || late.aborted;
-    if (!canLeave()) await Promise.race([this.#waits.step(late), this.ended]);
-    // Output arrives meanwhile: the model may have begun the next step.
-    if (this.busy) await this.#runner.process.caughtUp();
-    await this.#serial.run(async () => {
-      if (this.#gone || !canLeave()) return;
-      if (this.busy) await this.#runner.handOver();
-      await this.#leave();
+    return handOver(this, {
+      clock: this.#dependencies.settings.clock,
+      withinMs,
+      runner: this.#runner,
+      waits: this.#waits,
+      leave: (check) => this.#serial.run(async () => void ((await check()) && (await this.#leave()))),
     });
   }
 

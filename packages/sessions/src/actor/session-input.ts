@@ -1,4 +1,4 @@
-import type { SessionEvent } from "@tandem/protocol";
+import type { EventId, SessionEvent } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
 import { isTurnInput } from "../log/outcome-prompt.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
@@ -23,6 +23,14 @@ export class SessionInput {
   async hasMessage(): Promise<boolean> {
     const waiting = await this.list().catch(() => []);
     return waiting.some(isTurnInput);
+  }
+
+  /** Removes a queued message. False if there is none, or it is on its way to the agent. */
+  async takeBack(id: string, by: string | undefined, isSent: (message: EventId) => boolean): Promise<boolean> {
+    const message = (await this.list()).find((event) => event.id === id && isTurnInput(event));
+    if (!message || isSent(message.id)) return false;
+    await this.drop([message], by === undefined ? "taken back" : `taken back by ${by}`);
+    return true;
   }
 
   async drop(events: readonly SessionEvent[], reason: string): Promise<void> {
