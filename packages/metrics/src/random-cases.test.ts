@@ -7,7 +7,7 @@ import { differences } from "./testing/differences.ts";
 import { oracle } from "./testing/oracle.ts";
 import { catalogued, NOW, randomCase } from "./testing/random-case.ts";
 
-const COUNT = inject("soak") ? 10_000 : 250;
+const COUNT = inject("soak") ? 10_000 : 100;
 
 test("random queries give the numbers that a walk over the rows gives", () => {
   let answerable = 0;

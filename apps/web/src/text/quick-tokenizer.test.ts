@@ -24,18 +24,19 @@ const LINES = [
   "***",
 ];
 
-const plain = (text: string): unknown => JSON.parse(JSON.stringify(lexer(text, { gfm: true })));
-const quick = (text: string): unknown =>
-  JSON.parse(JSON.stringify(lexer(text, { gfm: true, tokenizer: new QuickTokenizer() })));
+const plain = (text: string): string => JSON.stringify(lexer(text, { gfm: true }));
+const quick = (text: string): string => JSON.stringify(lexer(text, { gfm: true, tokenizer: new QuickTokenizer() }));
 
-test("gives the same tokens as the original tokenizer for every pair of lines", () => {
+test("gives the same tokens as the original tokenizer for every three lines", () => {
+  const different: string[] = [];
   for (const first of LINES)
     for (const second of LINES)
       for (const third of LINES)
         for (const end of ["", "\n"]) {
           const text = `${first}\n${second}\n${third}${end}`;
-          expect([text, quick(text)]).toEqual([text, plain(text)]);
+          if (quick(text) !== plain(text)) different.push(text);
         }
+  expect(different).toEqual([]);
 });
 
 test.each([

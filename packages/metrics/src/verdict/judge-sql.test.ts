@@ -7,7 +7,7 @@ import { judgeSql } from "./judge-sql.ts";
 import { measurementsOf, withMeasurement } from "./measure-factor.ts";
 import type { Verdict } from "./verdict.ts";
 
-const COUNT = inject("soak") ? 3_000 : 60;
+const COUNT = inject("soak") ? 3_000 : 20;
 const PER_CASE = 10;
 const HARMLESS = new Set<string>(["proven", "lossy", "unknown_join", "deviates"]);
 

@@ -5,7 +5,7 @@ import { randomStatement } from "../../testing/random-statement.ts";
 import { SHOP_SQL, SHOP_TABLES, shopModel } from "../../testing/shop.ts";
 import { prepareSql } from "../judge-sql.ts";
 
-const COUNT = inject("soak") ? 1_500 : 40;
+const COUNT = inject("soak") ? 1_500 : 15;
 
 async function repaired(sql: string, model = shopModel()) {
   const prepared = await prepareSql(sql, "sqlite");
