@@ -185,12 +185,7 @@ test.each([
   const from = Date.parse(begin);
   const to = from + 2.5 * DAY;
   const random = randomFrom(from / 1_000);
-  const expressions = [
-    "* * * * *",
-    "*/7 * * * *",
-    "30 0-3 * * *",
-    randomExpression(random),
-  ];
+  const expressions = ["* * * * *", "*/7 * * * *", "30 0-3 * * *", randomExpression(random)];
   for (const expression of expressions) {
     const cron = cronOf(expression);
     const found: number[] = [];
