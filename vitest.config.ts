@@ -72,8 +72,8 @@ export default defineConfig({
           include: pure,
           exclude: ["**/node_modules/**", ...real, ...extended],
           isolate: false,
-          // Vitest would leave one core to itself.
-          maxWorkers: availableParallelism(),
+          // One more than cores: some of these tests wait for timers and loopback.
+          maxWorkers: availableParallelism() + 1,
           ...timeouts({ test: soak ? 1_200_000 : 20_000, poll: 10_000 }),
         },
       },

@@ -1,17 +1,15 @@
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, globSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { createProgram } from "../apps/cli/src/program.ts";
 import { ExampleReader } from "../docs/examples/connector.ts";
 import { anchorMaker } from "./docs-site/read-pages.ts";
+import { guides, pages, readPage } from "./follow-docs/pages.ts";
 
 // Its types are checked; it is not run, because it needs a login.
 export type * from "../docs/examples/rivers.ts";
 
 const root = join(import.meta.dirname, "..");
-const read = (file: string): string => readFileSync(join(root, file), "utf8");
-const pages = globSync("**/*.md", { cwd: root, exclude: (name) => /^(node_modules|\..+)$/.test(name) });
 
 const withoutCode = (page: string): string => page.replaceAll(/^```[\s\S]*?^```/gm, "").replaceAll(/`[^`\n]*`/g, "");
 
@@ -20,9 +18,6 @@ function anchorsOf(page: string): string[] {
   const headings = page.replaceAll(/^```[\s\S]*?^```/gm, "").matchAll(/^#+ (.+)$/gm);
   return [...headings].map(([, heading]) => anchorOf(heading!));
 }
-
-/** Pages for users. Decisions and the changelog are records. */
-const guides = pages.filter((page) => /^(README|SECURITY|CONTRIBUTING|docs\/(?!decisions|roadmap).*)\.md$/.test(page));
 
 /** Words and sentences of a private dialect that readers had to decode. Standard terms say the same. */
 const DIALECT = [
@@ -34,61 +29,23 @@ const DIALECT = [
   /(?:^|[.:] )(?:Whatever|Who|What) (?:is|was|has|had|comes|came|runs|ran|stands|waits|the agent)\b[^?\n]*$/gm,
 ];
 
-/** The lines of a page that call the command. */
-function commandsIn(page: string): string[] {
-  const blocks = [...page.matchAll(/^```(?:sh|console)\n([\s\S]*?)^```/gm)].flatMap(([, block]) => block!.split("\n"));
-  const spans = [...page.replaceAll(/^```[\s\S]*?^```/gm, "").matchAll(/`([^`\n]+)`/g)].map(([, span]) => span!);
-  return [...blocks, ...spans].flatMap((line) => /^(?:\$ )?(?:npx )?(tandem [a-z].*)$/.exec(line.trim())?.[1] ?? []);
-}
-
-type Command = Awaited<ReturnType<typeof createProgram>>;
-
-/** Words of a line that are no command or option. Values and operands are not checked. */
-function unknownWords(program: Command, line: string): string[] {
-  const [, ...words] = line
-    .replaceAll(/"[^"]*"|'[^']*'/g, "VALUE")
-    .split(/ [|#>&]/)[0]!
-    // Another program's command line follows.
-    .split(" -- ")[0]!
-    .split(/\s+/);
-  let command = program;
-  const unknown: string[] = [];
-  for (const word of words) {
-    const child = command.commands.find((each) => each.name() === word);
-    if (child) command = child;
-    else if (
-      command.commands.length > 0 &&
-      command.registeredArguments.length === 0 &&
-      /^[a-z]+$/.test(word) &&
-      word !== "help"
-    )
-      unknown.push(word);
-    else if (word.startsWith("--")) {
-      const [name] = word.split("=");
-      const options = [...command.options, ...program.options].flatMap(({ long, short }) => [long, short]);
-      if (!options.includes(name) && name !== "--help" && words[0] !== "help") unknown.push(word);
-    }
-  }
-  return unknown;
-}
-
 describe("docs", () => {
   test("every relative link resolves", () => {
     const links = pages.flatMap((page) =>
-      [...withoutCode(read(page)).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => ({ page, target: target! })),
+      [...withoutCode(readPage(page)).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => ({ page, target: target! })),
     );
     const broken = links.filter(({ page, target }) => {
       if (/^https?:/.test(target)) return false;
       const [path, anchor] = target.split("#") as [string, string?];
       const file = path ? join(dirname(page), path) : page;
-      return !existsSync(join(root, file)) || (anchor !== undefined && !anchorsOf(read(file)).includes(anchor));
+      return !existsSync(join(root, file)) || (anchor !== undefined && !anchorsOf(readPage(file)).includes(anchor));
     });
     expect(links.length).toBeGreaterThan(50);
     expect(broken.map(({ page, target }) => `${page}: ${target}`)).toEqual([]);
   });
 
   test("every page of docs/ is in its index", () => {
-    const index = ["docs/README.md", "docs/decisions/README.md", "docs/reference/api.md"].map(read).join("\n");
+    const index = ["docs/README.md", "docs/decisions/README.md", "docs/reference/api.md"].map(readPage).join("\n");
     const missing = pages
       .filter((page) => page.startsWith("docs/") && !page.endsWith("README.md"))
       .filter((page) => !index.includes(`(${page.replace(/^docs\/(decisions\/|reference\/(?=api\/))?/, "")})`));
@@ -98,31 +55,19 @@ describe("docs", () => {
   test("examples in pages equal the files that they name", () => {
     const examples = [
       ...pages
-        .map(read)
+        .map(readPage)
         .join("\n")
         .matchAll(/^<!-- (docs\/examples\/\S+) -->\n```(?:ts|python)\n([\s\S]*?)^```/gm),
     ];
     expect(new Set(examples.map(([, file]) => file))).toEqual(
       new Set(globSync("docs/examples/*", { cwd: root }).filter((file) => !file.endsWith("-script.ts"))),
     );
-    for (const [, file, code] of examples) expect(code).toBe(read(file!));
-  });
-
-  test("every command and option exists under its current name", async () => {
-    const program = await createProgram("0", async () => {});
-    // The generated reference also lists the old names.
-    const written = guides.filter((page) => page !== "docs/reference/cli.md");
-    const named = written.flatMap((page) => commandsIn(read(page)).map((line) => ({ page, line })));
-    const wrong = named.flatMap(({ page, line }) =>
-      unknownWords(program, line).map((word) => `${page}: ${line}: ${word}`),
-    );
-    expect(named.length).toBeGreaterThan(200);
-    expect(wrong).toEqual([]);
+    for (const [, file, code] of examples) expect(code).toBe(readPage(file!));
   });
 
   test("pages use plain English", () => {
     const found = guides.flatMap((page) => {
-      const text = withoutCode(read(page));
+      const text = withoutCode(readPage(page));
       return DIALECT.flatMap((pattern) => [...text.matchAll(pattern)].map(([words]) => `${page}: ${words.trim()}`));
     });
     expect(found).toEqual([]);
@@ -160,9 +105,5 @@ describe("docs", () => {
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
-  });
-
-  test("the assertions of the rehearsal example hold", async () => {
-    await expect(import("../docs/examples/rehearsed-loop.ts")).resolves.toBeDefined();
   });
 });
