@@ -68,6 +68,7 @@ export const streamingConversation =
     return {
       ready: Promise.resolve(),
       pid: undefined,
+      exited: Promise.resolve(),
       ended: false,
       send({ uuid }) {
         turn(uuid).catch((error: unknown) => console.error(error));

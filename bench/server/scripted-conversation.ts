@@ -90,6 +90,7 @@ export function scriptedConversation(
   return {
     ready: Promise.resolve(),
     pid: undefined,
+    exited: Promise.resolve(),
     ended: false,
     send({ uuid }) {
       known.add(uuid);

@@ -79,6 +79,11 @@ export class Child {
     return this.#owned.hasExited;
   }
 
+  /** Resolves when the process and everything that it has started are dead. */
+  get gone(): Promise<void> {
+    return this.#owned.gone;
+  }
+
   /** The SDK's reason for its end. A namespace reports a signal as an exit code: name the signal. */
   exitReason(reason: string): string {
     const { endedBy } = this.#owned;

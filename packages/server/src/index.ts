@@ -2,6 +2,7 @@ export { ClientServers } from "./acp/client-servers.ts";
 export { connectAgents } from "./acp/net/connect-agents.ts";
 export type { ServerHealth } from "./server-health.ts";
 export { HttpPeers } from "./fleet/http-peers.ts";
+export { SharedKey } from "./http/access/shared-key.ts";
 export { RemotePreviews } from "./fleet/remote-previews.ts";
 export { createLogger, type Logger } from "./http/create-logger.ts";
 export { createToken } from "./http/access/create-token.ts";

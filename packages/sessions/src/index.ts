@@ -28,6 +28,7 @@ export { DeltaHub } from "./log/delta-hub.ts";
 export type { PreviewSource, RemotePreviewSink } from "./log/preview-source.ts";
 export type { EngineSettings } from "./engine-settings.ts";
 export type { GradeOutcome } from "./outcomes/grader.ts";
+export type { Log } from "./host/host-settings.ts";
 export { MovableClock } from "./host/movable-clock.ts";
 export { SharedClock } from "./host/shared-clock.ts";
 export { postDelivery } from "./webhooks/post-delivery.ts";

@@ -222,7 +222,7 @@ async function openServer(
     isStarting: () => member !== undefined && joined === undefined,
     ...(member && {
       promiseNoTakeover: member.promiseNoTakeover,
-      endTaken: (session) => Promise.all(runtimes.open.map((each) => each.engine.runs.endTaken(session))),
+      endTaken: (lease) => Promise.all(runtimes.open.map((each) => each.engine.runs.endTaken(lease))),
     }),
     ...memberAddress(project, { options: fleet, port }),
     opencodePort: opencodePortOf(member?.role, opencodePort),

@@ -60,6 +60,7 @@ type Sent = Parameters<Conversation["send"]>[0];
 class EmulatedConversation implements Conversation {
   readonly ready: Promise<void>;
   readonly pid = undefined;
+  readonly exited = Promise.resolve();
   readonly #setup: ConversationSetup;
   readonly #host: ConversationHost;
   readonly #parts: EmulatedParts;

@@ -1,4 +1,4 @@
-import type { EffortLevel, Query, SDKMessage, SDKResultMessage, SDKUserMessage } from "@anthropic-ai/claude-agent-sdk";
+import type { EffortLevel, Query, SDKMessage, SDKUserMessage } from "@anthropic-ai/claude-agent-sdk";
 import { AsyncQueue, LlmError, newId, type WorkflowRunError, type WorkflowRunId } from "@tandem/protocol";
 import type { Child } from "../child.ts";
 import { checkPayer } from "../isolation.ts";
@@ -66,6 +66,7 @@ export class ClaudeConversation implements Conversation {
   #failure: LlmError | undefined;
   #closing: Promise<void> | undefined;
   #left = false;
+  #isPaused = false;
   #options: TurnOptions;
 
   constructor(
@@ -128,6 +129,7 @@ export class ClaudeConversation implements Conversation {
       transcripts: this.#mirror,
       onSpawn: (child) => {
         this.#child = child;
+        if (this.#isPaused) child.pause();
       },
       ...(this.#bootHooks && { bootHooks: this.#bootHooks }),
       ...(recording?.options && { extra: recording.options }),
@@ -141,6 +143,10 @@ export class ClaudeConversation implements Conversation {
 
   get pid(): number | undefined {
     return this.#child?.pid;
+  }
+
+  get exited(): Promise<void> {
+    return this.#child?.gone ?? Promise.resolve();
   }
 
   get ended(): boolean {
@@ -230,10 +236,12 @@ export class ClaudeConversation implements Conversation {
   }
 
   pause(): void {
+    this.#isPaused = true;
     this.#child?.pause();
   }
 
   unpause(): void {
+    this.#isPaused = false;
     this.#child?.unpause();
   }
 
@@ -287,20 +295,12 @@ export class ClaudeConversation implements Conversation {
     if (message.type === "system" && "permissionMode" in message && message.permissionMode) {
       this.#options = { ...this.#options, planning: message.permissionMode === "plan" };
     }
-    if (message.type === "result" && this.#isOfLostRun(message)) return;
+    if (message.type === "result" && this.#turn.isOfLostRun(message)) return;
     if (message.type === "result") this.#hasWorked = true;
     const lifecycle = commandLifecycle(message);
     if (lifecycle) this.#turn.confirm(lifecycle.uuid);
     this.#translate({ type: "message", message });
     this.#turn.observe(message);
-  }
-
-  /**
-   * A resumed process first reports the workflow runs that died with an earlier one, as a turn without a request. The turn that
-   * it was started for follows; its message may not even be sent yet.
-   */
-  #isOfLostRun({ num_turns: turns }: SDKResultMessage): boolean {
-    return turns === 0 && !this.#turn.hasTaken;
   }
 
   /** Claude Code reports that it was kept from continuing the turn. Returns whether the message was about that. */

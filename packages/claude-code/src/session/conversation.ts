@@ -341,6 +341,8 @@ export interface Conversation {
    */
   readonly ranCall: Promise<void>;
   readonly pid: number | undefined;
+  /** Resolves when its process, if it has one, and everything that it has started are dead. */
+  readonly exited: Promise<void>;
   /** Whether it takes no more messages, because it has failed or is closing. Output of running work still arrives. */
   readonly ended: boolean;
   /**

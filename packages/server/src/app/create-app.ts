@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { HttpBindings } from "@hono/node-server";
-import { isId, RequestError, type SessionId } from "@tandem/protocol";
+import { RequestError } from "@tandem/protocol";
 import type { TokenRow } from "@tandem/storage";
 import { Hono, type Context } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
@@ -31,7 +31,7 @@ import {
   SIGN_OUT_PATH,
 } from "../http/page/sign-in.ts";
 import { STORE_TROUBLES, type StoreTrouble } from "../http/store-check.ts";
-import { TAKEN_QUERY, TAKEOVER_QUERY } from "../http/takeover-query.ts";
+import { TAKEOVER_QUERY } from "../http/takeover-query.ts";
 import { WireError } from "../http/wire-error.ts";
 
 interface Surroundings {
@@ -45,8 +45,11 @@ export interface Readiness {
   trouble(): Promise<"starting" | "stopping" | StoreTrouble | undefined>;
   /** Called before the server says that it has no database, if the question is about takeovers: see `TAKEOVER_QUERY`. */
   promiseNoTakeover(): void;
-  /** Resolves when no process of this session runs here that another worker has taken over: see `TAKEN_QUERY`. */
-  endTaken(session: SessionId): Promise<void>;
+  /**
+   * Resolves with true when no process of a session runs here that another worker has taken over; with false if the query does
+   * not ask that: see `askAboutTaken`.
+   */
+  endTaken(query: Record<string, string>): Promise<boolean>;
   /** Whether the server refuses new work. */
   readonly isStopping: boolean;
 }
@@ -116,8 +119,8 @@ export function createApp(parts: {
 
   app.get("/healthz", () => new Response(null, { status: 204 }));
   app.get("/readyz", async (c) => {
-    const taken = c.req.query(TAKEN_QUERY);
-    if (taken !== undefined && isId("session", taken)) await readiness.endTaken(taken);
+    // At once: whether there is a database takes seconds to find out if there is none.
+    if (await readiness.endTaken(c.req.query())) return new Response(null, { status: 204 });
     const reason = await readiness.trouble();
     const hasDatabase = !STORE_TROUBLES.some((trouble) => trouble === reason);
     if (!hasDatabase && c.req.query(TAKEOVER_QUERY) !== undefined) readiness.promiseNoTakeover();

@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server } from "node:http";
-import { systemClock, type Clock, type SessionId } from "@tandem/protocol";
+import { systemClock, type Clock } from "@tandem/protocol";
 import { DEFAULT_TENANT, type Store, type TokenRow } from "@tandem/storage";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { TracesRequests } from "../telemetry/trace-request.ts";
@@ -7,6 +7,8 @@ import { TenantHandlers } from "./tenant-handlers.ts";
 import type { TenantRuntime, TenantRuntimes } from "../tenants/tenant-runtime.ts";
 import type { TenantService } from "../tenants/tenant-service.ts";
 import { ForwardSeal } from "../http/access/forward-seal.ts";
+import { SharedKey } from "../http/access/shared-key.ts";
+import { readTaken, type TakenLease } from "../fleet/taken-question.ts";
 import { Authorizer } from "../http/access/authorize.ts";
 import { createApp } from "./create-app.ts";
 import type { Logger } from "../http/create-logger.ts";
@@ -53,7 +55,7 @@ export interface ServerOptions extends Omit<TenantRuntime, "tenant"> {
   /** In a fleet: takes no expired lease for the time of a lease. */
   promiseNoTakeover?: () => void;
   /** In a fleet: ends the process of a session that another worker has taken over. */
-  endTaken?: (session: SessionId) => Promise<unknown>;
+  endTaken?: (lease: TakenLease) => Promise<unknown>;
   /** With records, sign-in links are valid at every server on the store, and requests are safe to retry. */
   store: Pick<Store, "tokens" | "check"> & { records?: Store["records"] | undefined };
   logger: Logger;
@@ -104,7 +106,10 @@ export function createServer(
   serveOpencode: (port: number) => Promise<OpencodeListener>;
 } & Pick<RunningServer, "drain" | "close"> {
   const { store, logger, clock = systemClock } = parts;
-  const seal = new ForwardSeal(store.records);
+  const key = new SharedKey(store.records);
+  const seal = new ForwardSeal(key);
+  // Others ask when this process has no database. If it is not loaded now, it is loaded for the first question.
+  if (parts.endTaken) key.load().catch(() => {});
   const authorizer = new Authorizer(store.tokens, seal);
   const streams = new OpenStreams(settings, (token) => authorizer.isStillValid(token));
   const check = new StoreCheck(store);
@@ -115,7 +120,11 @@ export function createServer(
       return parts.isStarting?.() ? ("starting" as const) : check.trouble();
     },
     promiseNoTakeover: () => parts.promiseNoTakeover?.(),
-    endTaken: async (session: SessionId) => void (await parts.endTaken?.(session)),
+    endTaken: async (query: Record<string, string>) => {
+      const taken = parts.endTaken && (await readTaken(query, key));
+      if (taken) await parts.endTaken?.(taken);
+      return taken !== undefined;
+    },
     get isStopping() {
       return isStopping;
     },

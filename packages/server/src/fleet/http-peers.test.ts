@@ -1,9 +1,12 @@
 import { newId, RequestError } from "@tandem/protocol";
-import { thisHost, type SessionRow, type WorkerRow } from "@tandem/storage";
+import { thisHost, type Lease, type SessionRow, type WorkerRow } from "@tandem/storage";
 import { expect, onTestFinished, test } from "vitest";
 import { MemoryEngine } from "../testing/memory-engine.ts";
+import { oneRecord } from "../testing/one-record.ts";
 import { startTestServer } from "../testing/start-test-server.ts";
+import { SharedKey } from "../http/access/shared-key.ts";
 import { HttpPeers } from "./http-peers.ts";
+import { askAboutTaken, type TakenLease } from "./taken-question.ts";
 
 type Listed = WorkerRow & { alive: boolean; silentMs: number };
 
@@ -31,6 +34,12 @@ const worker = (more: Partial<Listed>): Listed => ({
   ...more,
 });
 
+/** Of the fleet's database. */
+const records = oneRecord();
+
+const peersOf = (list: () => Promise<Listed[]>) =>
+  new HttpPeers({ workers: { list }, self, key: new SharedKey(records), log: { warn: () => undefined } });
+
 /** Another worker. It has a database, or the trouble with it that an error tells. */
 async function serve(trouble?: RequestError) {
   const peer = { promises: 0, address: "" };
@@ -48,7 +57,7 @@ const at = (place: string | null) => ({ id: newId("session"), place }) as Sessio
 const [ANYWHERE, THERE, HERE] = [at(null), at("machine:alpha"), at("machine:here")];
 
 async function contested(rows: readonly Listed[], tenant = "default") {
-  const peers = new HttpPeers({ list: async () => [...rows] }, self);
+  const peers = peersOf(async () => [...rows]);
   await peers.refresh();
   const found = await peers.contested([ANYWHERE, THERE, HERE], tenant);
   return [ANYWHERE, THERE, HERE].map(({ id }) => found.has(id));
@@ -86,43 +95,85 @@ test("a worker that cannot be asked may take over; servers, dead and leaving wor
 });
 
 test("as long as the others are not known, they may take over every session", async () => {
-  const peers = new HttpPeers({ list: () => Promise.reject(away) }, self);
+  const peers = peersOf(() => Promise.reject(away));
   await expect(peers.refresh()).rejects.toThrow("The database is away.");
   expect([...(await peers.contested([ANYWHERE, HERE], "default"))]).toEqual([ANYWHERE.id, HERE.id]);
 });
 
-test("the former holder of a lease is asked, whether it has a database or not, and answers when its process has ended", async () => {
-  const session = newId("session");
-  const taken: string[] = [];
-  const end = Promise.withResolvers<void>();
+/** The former holder of a lease. Its database does not answer. */
+async function formerHolder(endTaken: (lease: TakenLease) => Promise<void>) {
   const server = await startTestServer({
     engine: new MemoryEngine().engine,
-    check: () => Promise.reject(away),
-    endTaken: async (asked) => {
-      await end.promise;
-      taken.push(asked);
-    },
+    check: () => new Promise(() => {}),
+    records,
+    endTaken,
   });
   onTestFinished(() => server[Symbol.asyncDispose]());
-  const rows = [
-    worker({ holder: "former", address: server.url, alive: false }),
-    worker({ holder: "dead", address: null }),
-  ];
-  const peers = new HttpPeers({ list: async () => rows }, self);
-  const asked = peers.ended("former", session).then(() => void taken.push("told"));
-  await peers.ended("dead", session);
-  await peers.ended("unknown", session);
-  expect(taken).toEqual([]);
+  return server;
+}
+
+const taken = (): Lease => ({ session: newId("session"), token: 7 });
+
+test("the former holder of a lease answers when its process has ended, whether it has a database or not", async () => {
+  const lease = taken();
+  const said: unknown[] = [];
+  const end = Promise.withResolvers<void>();
+  const { url } = await formerHolder(async ({ session, token }) => {
+    await end.promise;
+    said.push({ session, token });
+  });
+  const rows = [worker({ holder: "former", address: url, alive: false }), worker({ holder: "dead", address: null })];
+  const peers = peersOf(async () => rows);
+  const asked = peers.ended("former", lease).then(() => void said.push("told"));
+  await peers.ended("dead", lease);
+  await peers.ended("unknown", lease);
+  expect(said).toEqual([]);
   end.resolve();
   await asked;
-  expect(taken).toEqual([session, "told"]);
+  expect(said).toEqual([lease, "told"]);
 });
 
-test("a former holder that does not answer delays a takeover by a bounded time only", async () => {
-  const server = await startTestServer({ engine: new MemoryEngine().engine, endTaken: () => new Promise(() => {}) });
+test("an unknown former holder may be any of the others", async () => {
+  const lease = taken();
+  const asked: string[] = [];
+  const other = async (name: string, more: Partial<Listed> = {}) =>
+    worker({ holder: name, address: (await formerHolder(async () => void asked.push(name))).url, ...more });
+  const rows = [await other("one"), await other("two"), await other("self", { id: self })];
+  await peersOf(async () => rows).ended(undefined, lease);
+  expect(asked.toSorted()).toEqual(["one", "two"]);
+});
+
+test("only processes of the fleet can end a session that was taken over", async () => {
+  const lease = taken();
+  const ended: unknown[] = [];
+  const server = await startTestServer({
+    engine: new MemoryEngine().engine,
+    records,
+    endTaken: async (asked) => void ended.push(asked),
+  });
   onTestFinished(() => server[Symbol.asyncDispose]());
-  const peers = new HttpPeers({ list: async () => [worker({ holder: "former", address: server.url })] }, self);
-  await expect(peers.ended("former", newId("session"))).resolves.toBeUndefined();
-  const lost = new HttpPeers({ list: () => Promise.reject(away) }, self);
-  await expect(lost.ended("former", newId("session"))).resolves.toBeUndefined();
+  const path = await askAboutTaken(lease, new SharedKey(records));
+  const foreign = await askAboutTaken(lease, new SharedKey(undefined));
+  const forged = [
+    `/readyz?taken=${lease.session}`,
+    `/readyz?taken=${lease.session}&lease=7`,
+    foreign,
+    path.replace("lease=7", "lease=8"),
+    path.replace(lease.session, newId("session")),
+    path.replace(/proof=.*/, "proof="),
+  ];
+  for (const each of forged) expect((await fetch(`${server.url}${each}`)).status, each).toBe(204);
+  expect(ended).toEqual([]);
+  await fetch(`${server.url}${path}`);
+  expect(ended).toEqual([lease]);
+});
+
+test("a former holder that does not answer, or cannot be found, delays a takeover by a bounded time only", async () => {
+  const { url } = await formerHolder(() => new Promise(() => {}));
+  const lists: (() => Promise<Listed[]>)[] = [
+    async () => [worker({ holder: "former", address: url })],
+    () => Promise.reject(away),
+    () => new Promise(() => {}),
+  ];
+  for (const list of lists) await expect(peersOf(list).ended("former", taken())).resolves.toBeUndefined();
 });

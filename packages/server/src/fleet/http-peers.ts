@@ -1,13 +1,15 @@
 import { randomBytes } from "node:crypto";
-import type { SessionId, WorkerId } from "@tandem/protocol";
-import { fits, type PeerWorkers } from "@tandem/sessions";
-import type { SessionRow, WorkerRow, WorkerStore } from "@tandem/storage";
+import { sleep, systemClock, type SessionId, type WorkerId } from "@tandem/protocol";
+import { fits, type Log, type PeerWorkers } from "@tandem/sessions";
+import type { Lease, SessionRow, WorkerRow, WorkerStore } from "@tandem/storage";
 import { z } from "zod";
 import { STORE_TROUBLES } from "../http/store-check.ts";
-import { TAKEN_QUERY, TAKEOVER_QUERY } from "../http/takeover-query.ts";
+import type { SharedKey } from "../http/access/shared-key.ts";
+import { TAKEOVER_QUERY } from "../http/takeover-query.ts";
 import { readBytes } from "../http/request/read-body.ts";
 import { forwardRequest } from "./forward-request.ts";
 import { isReachable, type Peer } from "./roster.ts";
+import { askAboutTaken } from "./taken-question.ts";
 
 /** Another worker says after two seconds that its database does not answer. */
 const ANSWER_MS = 3_000;
@@ -20,12 +22,16 @@ const noDatabase = z.object({ reason: z.enum(STORE_TROUBLES) });
 export class HttpPeers implements PeerWorkers {
   readonly #workers: Pick<WorkerStore, "list">;
   readonly #self: WorkerId;
+  readonly #key: SharedKey;
+  readonly #log: Log;
   /** As last read. Undefined: not read yet. */
   #known: readonly WorkerRow[] | undefined;
 
-  constructor(workers: Pick<WorkerStore, "list">, self: WorkerId) {
-    this.#workers = workers;
-    this.#self = self;
+  constructor(parts: { workers: Pick<WorkerStore, "list">; self: WorkerId; key: SharedKey; log: Log }) {
+    this.#workers = parts.workers;
+    this.#self = parts.self;
+    this.#key = parts.key;
+    this.#log = parts.log;
   }
 
   async refresh(): Promise<void> {
@@ -34,14 +40,27 @@ export class HttpPeers implements PeerWorkers {
     this.#known = rows.filter(({ id, alive, draining }) => id !== this.#self && alive && !draining);
   }
 
-  async ended(holder: string, session: SessionId): Promise<void> {
-    try {
-      const former = (await this.#workers.list()).find((row) => row.holder === holder);
-      if (!isReachable(former)) return;
-      (await ask(former, `/readyz?${TAKEN_QUERY}=${session}`, ENDED_MS)).resume();
-    } catch {
+  async ended(former: string | undefined, lease: Lease): Promise<void> {
+    const { session } = lease;
+    const late = new AbortController();
+    const asked = this.#askFormer(former, lease).catch((error: unknown) => {
       // Dead or out of reach. It ends its processes by itself before its lease expires.
-    }
+      this.#log.warn({ session, former, error: String(error) }, "the former holder of a session could not be asked");
+    });
+    await Promise.race([asked, sleep(systemClock, ENDED_MS, { signal: late.signal })]);
+    late.abort();
+  }
+
+  async #askFormer(former: string | undefined, lease: Lease): Promise<void> {
+    const [rows, path] = await Promise.all([this.#workers.list(), askAboutTaken(lease, this.#key)]);
+    const asked = rows.filter(({ id, alive, holder }) =>
+      former === undefined ? alive && id !== this.#self : holder === former,
+    );
+    await Promise.all(
+      asked.map(async (row) => {
+        if (isReachable(row)) (await ask(row, path, ENDED_MS)).resume();
+      }),
+    );
   }
 
   async contested(sessions: readonly SessionRow[], tenant: string): Promise<ReadonlySet<SessionId>> {

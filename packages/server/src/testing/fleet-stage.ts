@@ -11,6 +11,7 @@ import { startPostgres } from "@tandem/storage/testing";
 import { ClientServers } from "../acp/client-servers.ts";
 import { connectAgents } from "../acp/net/connect-agents.ts";
 import type { FleetProcess } from "../tenants/fleet-process.ts";
+import { SharedKey } from "../http/access/shared-key.ts";
 import { HttpPeers } from "../fleet/http-peers.ts";
 import { RemotePreviews } from "../fleet/remote-previews.ts";
 import { createLogger } from "../http/create-logger.ts";
@@ -65,7 +66,7 @@ export async function setFleetStage(settings: readonly string[] = []): Promise<F
     const ledger = new ProcessLedger(join(stateFolder, "processes"));
     const worker = { id, machine, labels, tenants: null };
     const clientServers = new ClientServers();
-    const peers = new HttpPeers(store.workers, id);
+    const peers = new HttpPeers({ workers: store.workers, self: id, key: new SharedKey(store.records), log });
     const outage = new RecentOutage(systemClock);
     const engine = await createEngine(store, {
       executable: findExecutable(undefined),
@@ -107,7 +108,7 @@ export async function setFleetStage(settings: readonly string[] = []): Promise<F
       check: () => store.check(),
       fleet: self,
       promiseNoTakeover: () => outage.promise(),
-      endTaken: (session) => engine.runs.endTaken(session),
+      endTaken: (lease) => engine.runs.endTaken(lease),
     });
     parts.use(server);
     await engine.start();

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { newId, systemClock, type LoggedEvent, type SessionId } from "@tandem/protocol";
 import { createEmbeddedQueue, type Run } from "@tandem/queue";
 import { always, text, toolUse } from "@tandem/rehearsal";
-import type { SessionRow } from "@tandem/storage";
+import type { Lease, SessionRow } from "@tandem/storage";
 import { startPostgres, whyNoPostgres, type TestPostgres } from "@tandem/storage/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
 import { RecentOutage } from "../fleet/recent-outage.ts";
@@ -50,8 +50,8 @@ describe.skipIf(missing)(`an outage of Postgres${missing ? ` (skipped: ${missing
         maxSessions: 10,
         peers: {
           contested: async (rows: readonly SessionRow[]) => new Set(canTakeOver ? rows.map((row) => row.id) : []),
-          ended: async (holder: string, session: SessionId) => {
-            await members.get(holder)?.engine.runs.endTaken(session);
+          ended: async (former: string | undefined, lease: Lease) => {
+            await members.get(former ?? "")?.engine.runs.endTaken(lease);
             onTaken();
           },
         },
@@ -136,6 +136,30 @@ describe.skipIf(missing)(`an outage of Postgres${missing ? ` (skipped: ${missing
     expect(textsOf(await worker.turn(session, "And now?"))).toEqual(["Done."]);
     expect(readFileSync(path("alone"), "utf8")).toBe("began\n");
     expect(await judgeSession(worker, session)).toEqual([]);
+  });
+
+  test("does not keep a worker from saying that a session taken from it has no process any more", async () => {
+    stage.rehearsal.use([toolUse("Bash", { command: command("asked") }), always(text("Done."))]);
+    const before = await stage.processes();
+    const session = await worker.session({}, ALLOW_ALL);
+    await worker.say(session, "Run it.");
+    await expect.poll(() => existsSync(path("asked"))).toBe(true);
+    const running = (await stage.processes()).filter((pid) => !before.includes(pid));
+    expect(running).not.toEqual([]);
+    const id = session.id as SessionId;
+    const { holder } = (await worker.store.leases.holder(id))!;
+    const { runs } = members.get(holder)!.engine;
+    await runs.endTaken({ session: id, token: 0 });
+    expect(running.filter((pid) => existsSync(`/proc/${pid}`))).toEqual(running);
+    {
+      using _ = postgres.pause();
+      const asked = performance.now();
+      await runs.endTaken({ session: id, token: Number.MAX_SAFE_INTEGER });
+      expect(running.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
+      expect(performance.now() - asked).toBeLessThan(1_500 * inject("slowness"));
+    }
+    expect(the(await worker.until(session, isIdle), "tandem.recovered")).toBeDefined();
+    expect(readFileSync(path("asked"), "utf8")).toBe("began\n");
   });
 
   test("ends a turn after the bound, names the cause, and the next message is answered", async () => {

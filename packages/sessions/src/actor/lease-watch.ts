@@ -151,17 +151,6 @@ export class LeaseWatch {
     actor.unpause();
   }
 
-  /** Gives a session up whose lease was not renewed for so long that another worker can have taken it. False for others. */
-  endStale(actor: WatchedActor): boolean {
-    const { clock, ttl } = this.#options;
-    const held = this.#held.get(actor);
-    if (!held) return actor.gone;
-    if (clock.monotonic() - held.since <= ttl * PAUSED_AFTER) return false;
-    const { session } = actor.lease;
-    this.#giveUp(actor, new LeaseLost(session, `${session} is released: another worker has taken it over.`));
-    return true;
-  }
-
   /** Not renewed any more: another worker may take it as soon as its lease has expired. */
   #giveUp(actor: WatchedActor, error?: LeaseLost): void {
     this.#held.delete(actor);

@@ -65,8 +65,8 @@ export class SessionActor {
   #isFinishing = false;
   /** Whether its process was started before there is a message. */
   #isReopened = false;
-  /** Whether it takes messages and has taken over the turn of a former writer. */
-  readonly #runs: boolean;
+  /** Whether other workers run the turns, and this one only writes. */
+  readonly isOnlyWriting: boolean;
 
   private constructor(dependencies: ActorDependencies, lease: Lease, writer: SessionWriter, ledger: UsageLedger) {
     this.#dependencies = dependencies;
@@ -74,7 +74,7 @@ export class SessionActor {
     this.lease = lease;
     this.#writer = writer;
     this.#input = new SessionInput(dependencies.store.inbox, writer);
-    this.#runs = dependencies.mayRun(writer.row);
+    this.isOnlyWriting = !dependencies.mayRun(writer.row);
     const { clock, databaseWait = DATABASE_WAIT_MS } = dependencies.settings;
     this.#database = new DatabaseWait(clock, databaseWait);
     this.#runner = new TurnRunner({
@@ -120,10 +120,10 @@ export class SessionActor {
     actor = new SessionActor(dependencies, lease, writer, ledger);
     actor.#leaveAfter(settings.idle);
     try {
-      if (actor.#runs && settings.fleet && (await isUnplaced(store, lease.session))) {
+      if (!actor.isOnlyWriting && settings.fleet && (await isUnplaced(store, lease.session))) {
         await writer.write([{ type: "tandem.placed", worker: settings.holder }]);
       }
-      if (actor.#runs) await actor.#runner.inherit();
+      if (!actor.isOnlyWriting) await actor.#runner.inherit();
     } catch (error) {
       actor.lost(error);
       throw error;
@@ -159,11 +159,6 @@ export class SessionActor {
     return state.type === "idle" || canReleaseProcess(state);
   }
 
-  /** Whether other workers run the turns, and this one only writes. */
-  get isOnlyWriting(): boolean {
-    return !this.#runs;
-  }
-
   threadOf(thread: ThreadId): ThreadRow | undefined {
     return this.#writer.threadOf(thread);
   }
@@ -178,10 +173,15 @@ export class SessionActor {
     return this.#isReopened;
   }
 
+  /** Resolves when no process of the session is left here, after its end. */
+  processEnded(): Promise<void> {
+    return this.#runner.process.exited();
+  }
+
   /** Starts the process before there is a message. It is released like that of an idle session. */
   reopen(): Promise<void> {
     return this.#step(async () => {
-      if (this.running || !this.#runs || this.#isStopping) return;
+      if (this.running || this.isOnlyWriting || this.#isStopping) return;
       this.#isReopened = true;
       this.#leaveAfter(this.#dependencies.settings.idle);
       const start = async (): Promise<void> => {
@@ -286,7 +286,7 @@ export class SessionActor {
 
   /** Ends a turn that no worker could continue, and logs why. Queued input stays queued. */
   giveUp(error: unknown): Promise<void> {
-    return this.#step(() => giveUpTurn(this.#runner, this.#writer, { error, isInherited: this.#runs }));
+    return this.#step(() => giveUpTurn(this.#runner, this.#writer, { error, isInherited: !this.isOnlyWriting }));
   }
 
   /** Releases the session unless it is busy by now. */
@@ -332,7 +332,7 @@ export class SessionActor {
     return this.#step(async () => {
       this.#isFinishing = true;
       try {
-        if (!this.#runs) await this.#runner.inherit(true);
+        if (this.isOnlyWriting) await this.#runner.inherit(true);
         checkNoOpenRun(this.#writer.runs);
         await interruptTurn(this.#runner);
         return await last();
@@ -371,7 +371,7 @@ export class SessionActor {
   }
 
   async #takeInput(): Promise<void> {
-    if (this.#gone || this.#isStopping || this.#isFinishing || !this.#runs) return;
+    if (this.#gone || this.#isStopping || this.#isFinishing || this.isOnlyWriting) return;
     const waiting = await this.#input.list();
     // Resuming after the kill switch wakes every session with queued input.
     if (waiting.length > 0 && (await this.#dependencies.halted())) return;

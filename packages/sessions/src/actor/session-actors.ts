@@ -9,9 +9,8 @@ import { fits } from "../fleet/place.ts";
 import type { SessionRuns } from "../fleet/session-runs.ts";
 import type { ActorDependencies } from "./actor-dependencies.ts";
 import type { SessionActor } from "./session-actor.ts";
+import { stopActor } from "./stop-actor.ts";
 
-/** How long a stopped session may take to write its end. */
-const LAST_WORDS_MS = 10_000;
 /** Sessions that are remembered as not used since they were opened. */
 const MAX_UNUSED = 1_000;
 /** How often a fleet checks for sessions without a worker. A takeover waits for this check. */
@@ -137,9 +136,11 @@ export class SessionActors implements SessionRuns {
     }
   }
 
-  async endTaken(session: SessionId): Promise<void> {
+  async endTaken({ session, token }: Pick<Lease, "session" | "token">): Promise<void> {
     const actor = await this.#actors.get(session);
-    if (actor && this.#watch.endStale(actor)) await actor.ended;
+    if (!actor || actor.lease.token >= token) return;
+    actor.lost(new LeaseLost(session, `${session} is released: another worker has taken it over.`));
+    await actor.processEnded();
   }
 
   async makeRoom(): Promise<boolean> {
@@ -179,7 +180,9 @@ export class SessionActors implements SessionRuns {
     this.#stopListening?.();
     this.#stopLooking?.();
     await Promise.allSettled(this.#actors.values());
-    await Promise.all([...this.#taken].map((actor) => this.#stopWithin(actor, deadlineMs)));
+    const { clock } = this.#dependencies.settings;
+    const how = { clock, handsOver: this.#workerCall !== undefined, withinMs: deadlineMs };
+    await Promise.all([...this.#taken].map((actor) => stopActor(actor, how)));
     await Promise.all(this.#afterwards);
     this.#watch.stop();
   }
@@ -272,22 +275,28 @@ export class SessionActors implements SessionRuns {
     const { leaseTtl, clock } = this.#dependencies.settings;
     // Loaded with the first session: commands that only read need not wait for it.
     const { SessionActor } = await import("./session-actor.ts");
-    const since = clock.monotonic();
-    const { outage } = this.#dependencies.settings.fleet ?? {};
+    let since = clock.monotonic();
+    const { outage, peers } = this.#dependencies.settings.fleet ?? {};
     // Other workers had no database either: for one lease duration, they may renew leases that have expired meanwhile.
     const onlyReleased = outage?.isWithin(leaseTtl) ?? false;
-    if (onlyReleased && this.#doubted.has(session)) return undefined;
+    const isDoubted = this.#doubted.has(session);
+    if (onlyReleased && isDoubted) return undefined;
     const lease = await this.#takeLease(session, { onlyReleased });
     if (!lease) return undefined;
     if (outage?.hasPromisedSince(since)) {
       this.#doubted.add(session);
       return undefined;
     }
-    // It may have no database, and not know this worker: its suspended process would exist beside the next one.
-    if (lease.former !== undefined) await this.#dependencies.settings.fleet?.peers.ended(lease.former, session);
     const previews = this.#dependencies.deltas.sink(session);
     const mayRun = (row: SessionRow): boolean => !onlyWrites && this.#mayRun(row);
     try {
+      // The former holder may have no database, and not know this worker: its suspended process would exist beside the next one.
+      // After a doubtful take, it was this process itself.
+      if (peers && (lease.former !== undefined || isDoubted)) {
+        await peers.ended(lease.former, lease);
+        since = clock.monotonic();
+        if ((await this.#dependencies.store.leases.renew([lease], leaseTtl)).length > 0) return undefined;
+      }
       const lastLoss = this.#losses.get(session) ?? this.#outage;
       const actor = await SessionActor.take(
         { ...this.#dependencies, previews, mayRun, ...(lastLoss !== undefined && { lastLoss }) },
@@ -373,22 +382,6 @@ export class SessionActors implements SessionRuns {
     } catch (error) {
       if (isDatabaseAway(error)) this.#dependencies.settings.fleet?.outage.begin();
       this.#dependencies.settings.log.warn({ error: String(error) }, "the store could not be looked through");
-    }
-  }
-
-  /** In a fleet, a running turn is handed over to another worker. */
-  async #stopWithin(actor: SessionActor, deadlineMs: number): Promise<void> {
-    const handsOver = this.#workerCall !== undefined;
-    if (!handsOver) await actor.idle(deadlineMs);
-    const giveUp = (): void =>
-      actor.lost(new RequestError("unavailable", "The session could not be written before the server stopped."));
-    const ms = LAST_WORDS_MS + (handsOver ? deadlineMs : 0);
-    const cancel = this.#dependencies.settings.clock.after(ms, giveUp, { keepsProcess: true });
-    try {
-      await Promise.race([handsOver ? actor.handOver(deadlineMs) : actor.stop("stopped"), actor.ended]);
-      await actor.ended;
-    } finally {
-      cancel();
     }
   }
 }

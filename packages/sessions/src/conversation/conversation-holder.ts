@@ -68,6 +68,8 @@ export class ConversationHolder {
   readonly #dependencies: HolderDependencies;
   readonly systemMessages = new SystemMessages();
   #current: Conversation | undefined;
+  /** Remembered after its end. */
+  #last: Conversation | undefined;
   #opening: Promise<Conversation> | undefined;
   #closings = 0;
   /** The process was started with settings that have changed since. */
@@ -125,7 +127,7 @@ export class ConversationHolder {
   #open(continuation?: ConversationSetup["continuation"]): Promise<Conversation> {
     if (this.#opening) return this.#opening;
     if (this.current) return Promise.resolve(this.current);
-    this.#opening = this.#startOrResume(continuation).finally(() => (this.#opening = undefined));
+    this.#opening = this.#startOrResume(continuation, this.#closings).finally(() => (this.#opening = undefined));
     return this.#opening;
   }
 
@@ -182,6 +184,11 @@ export class ConversationHolder {
     this.#isStale = true;
   }
 
+  /** Resolves when no process of the session is left. What it has written may not be stored yet. */
+  async exited(): Promise<void> {
+    await this.#last?.exited;
+  }
+
   /** Resolves when the stored transcript has caught up with the log. */
   async caughtUp(): Promise<void> {
     await this.current?.caughtUp();
@@ -226,40 +233,42 @@ export class ConversationHolder {
     return choice === before ? [] : [modelEvent(options, await settings.models())];
   }
 
-  /** A logged conversation may have no stored transcript: that shows only when it is resumed. */
-  async #startOrResume(continuation: ConversationSetup["continuation"]): Promise<Conversation> {
+  /**
+   * A logged conversation may have no stored transcript: that shows only when it is resumed. `closings`: as many as when the start
+   * was asked for. A start that has waited meanwhile, for the database or a place, must not follow the session's end.
+   */
+  async #startOrResume(continuation: ConversationSetup["continuation"], closings: number): Promise<Conversation> {
     // Wait for the former process to end: there must never be two.
     await this.#current?.close();
     const known = this.#dependencies.writer.row.claudeSession;
     // Empty after a rewind to the beginning.
-    if (!known) return this.#start({ id: randomUUID(), resume: false });
+    if (!known) return this.#start({ id: randomUUID(), resume: false }, closings);
     try {
-      if (!continuation) return await this.#start({ id: known, resume: true });
+      if (!continuation) return await this.#start({ id: known, resume: true }, closings);
       const { store, writer } = this.#dependencies;
       const logged = loggedAnswers(await readOpenTurn(store.events, writer.row.id));
-      return await this.#start({ id: known, resume: true, continuation: { ...continuation, logged } });
+      return await this.#start({ id: known, resume: true, continuation: { ...continuation, logged } }, closings);
     } catch (error) {
       if (!isNothingKept(error) || continuation) throw error;
-      return this.#start({ id: randomUUID(), resume: false });
+      return this.#start({ id: randomUUID(), resume: false }, closings);
     }
   }
 
   /** A new conversation uses the process that was started ahead for this session, if it still fits. */
-  async #start(conversation: StartedConversation): Promise<Conversation> {
+  async #start(conversation: StartedConversation, closings: number): Promise<Conversation> {
     const { writer } = this.#dependencies;
     const spares = this.#dependencies.spares();
     const spare = conversation.resume ? undefined : await spares?.take(writer.row.id);
-    const ahead = spare && (await this.#launch({ id: spare.conversationId, resume: false }, spare));
-    const opened = ahead ?? (await this.#launch(conversation));
+    const ahead = spare && (await this.#launch({ id: spare.conversationId, resume: false }, closings, spare));
+    const opened = ahead ?? (await this.#launch(conversation, closings));
     if (!opened) throw new RequestError("unavailable", "Claude Code was not started.");
     return opened;
   }
 
   /** Undefined if the spare does not fit; it has ended then. */
-  async #launch(conversation: StartedConversation, spare?: Spare): Promise<Conversation | undefined> {
+  async #launch(conversation: StartedConversation, closings: number, spare?: Spare): Promise<Conversation | undefined> {
     const { store, settings, lease, writer, definitions } = this.#dependencies;
     const { row } = writer;
-    const closings = this.#closings;
     await using parts = new AsyncDisposableStack();
     if (spare) parts.use(spare);
     // A process that could not resume its transcript has given its slot back.
@@ -340,7 +349,7 @@ export class ConversationHolder {
       : settings.openConversation(setup, bound, transcripts);
     // The process owns it from now on.
     const owned = parts.move();
-    this.#current = opened;
+    this.#current = this.#last = opened;
     try {
       await opened.ready;
     } catch (error) {

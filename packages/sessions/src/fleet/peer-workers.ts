@@ -1,5 +1,5 @@
 import type { SessionId } from "@tandem/protocol";
-import type { SessionRow } from "@tandem/storage";
+import type { Lease, SessionRow } from "@tandem/storage";
 
 /** The other workers of the fleet. */
 export interface PeerWorkers {
@@ -12,9 +12,9 @@ export interface PeerWorkers {
   contested(sessions: readonly SessionRow[], tenant: string): Promise<ReadonlySet<SessionId>>;
   /**
    * Resolves when the former holder of a lease that this process has taken has no process of the session any more, or does not say
-   * so in time. Never rejects.
+   * so in time. An unknown former holder may be any of the others. Never rejects.
    */
-  ended(holder: string, session: SessionId): Promise<void>;
+  ended(former: string | undefined, lease: Lease): Promise<void>;
   /** Reads from the database who they are. */
   refresh(): Promise<void>;
 }

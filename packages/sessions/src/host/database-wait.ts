@@ -31,6 +31,7 @@ export class DatabaseWait {
         const isOver = this.#clock.monotonic() - began + delayMs > this.#boundMs;
         if (!isUnavailable(error) || isOver || this.#stopped.signal.aborted) throw error;
         await sleep(this.#clock, delayMs, { signal: this.#stopped.signal });
+        if (this.#stopped.signal.aborted) throw error;
       }
     }
   }

@@ -145,7 +145,7 @@ export class TurnRunner {
     return this.#tasks.running;
   }
 
-  get process(): Pick<ConversationHolder, "caughtUp" | "setBusy" | "setIdle"> {
+  get process(): Pick<ConversationHolder, "caughtUp" | "exited" | "setBusy" | "setIdle"> {
     return this.#holder;
   }
 

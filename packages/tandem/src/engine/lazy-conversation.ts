@@ -32,6 +32,12 @@ export const lazyConversation =
       get pid() {
         return opened?.pid;
       },
+      get exited() {
+        return opening.then(
+          (conversation) => conversation.exited,
+          () => undefined,
+        );
+      },
       get ended() {
         return isClosed || (opened?.ended ?? false);
       },
@@ -45,8 +51,8 @@ export const lazyConversation =
       kept: async (id) => (await opening).kept(id),
       caughtUp: async () => (await opening).caughtUp(),
       flush: async () => (await opening).flush(),
-      pause: () => opened?.pause(),
-      unpause: () => opened?.unpause(),
+      pause: () => void opening.then((conversation) => conversation.pause()).catch(() => undefined),
+      unpause: () => void opening.then((conversation) => conversation.unpause()).catch(() => undefined),
       async close(turn) {
         isClosed = true;
         const conversation = await opening.catch(() => undefined);

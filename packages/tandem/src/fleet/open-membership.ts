@@ -105,8 +105,9 @@ export async function openMembership(
   const { RecentOutage, SharedClock } = await loadSessions();
   const clock = new SharedClock();
   await clock.follow(() => store.workers.time());
-  const { HttpPeers } = await loadServer();
-  const peers = new HttpPeers(store.workers, id);
+  const { HttpPeers, SharedKey } = await loadServer();
+  const key = new SharedKey(store.records);
+  const peers = new HttpPeers({ workers: store.workers, self: id, key, log });
   const outage = new RecentOutage(clock);
   return {
     ...worker,

@@ -1,4 +1,4 @@
-import type { SDKMessage } from "@anthropic-ai/claude-agent-sdk";
+import type { SDKMessage, SDKResultMessage } from "@anthropic-ai/claude-agent-sdk";
 import type { LlmError } from "@tandem/protocol";
 import type { ConversationOutput, ConversationSetup } from "../conversation.ts";
 import { TurnWatchdog } from "./turn-watchdog.ts";
@@ -27,9 +27,12 @@ export class ExpectedTurn {
     return this.#progress.underWay || this.#sent.size > 0 || this.#continues;
   }
 
-  /** Whether the model has received a message of the running turn. */
-  get hasTaken(): boolean {
-    return this.#hasTaken;
+  /**
+   * A resumed process first reports the workflow runs that died with an earlier one, as a turn without a request. The turn that
+   * it was started for follows; its message may not even be sent yet.
+   */
+  isOfLostRun({ num_turns: turns }: SDKResultMessage): boolean {
+    return turns === 0 && !this.#hasTaken;
   }
 
   /** Resolves when the running turn has ended. */

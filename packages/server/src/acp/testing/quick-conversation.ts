@@ -24,6 +24,7 @@ export function quickConversation(host: ConversationHost, ticks: () => number): 
   return {
     ready: Promise.resolve(),
     pid: undefined,
+    exited: Promise.resolve(),
     get ended() {
       return ended;
     },

@@ -1,8 +1,9 @@
 import type { IncomingMessage } from "node:http";
-import { RequestError } from "@tandem/protocol";
-import type { Records, StoredRecord, TokenRow } from "@tandem/storage";
+import type { TokenRow } from "@tandem/storage";
 import { expect, test } from "vitest";
+import { oneRecord } from "../../testing/one-record.ts";
 import { ForwardSeal, SEAL_HEADER } from "./forward-seal.ts";
+import { SharedKey } from "./shared-key.ts";
 import { FORWARDED_HEADER } from "../request/forwarded-id.ts";
 
 const request = { method: "POST", url: "/v1/stop", id: `req_${"a".repeat(24)}` };
@@ -13,29 +14,17 @@ const incoming = (seal: string, change: { method?: string; url?: string; id?: st
   return { method, url, headers: { [FORWARDED_HEADER]: id, [SEAL_HEADER]: seal } } as unknown as IncomingMessage;
 };
 
-/** One record, with the conditional write of a real store. */
-function records(): Pick<Records, "get" | "write"> {
-  let stored: StoredRecord | undefined;
-  return {
-    get: async () => stored,
-    async write(_, [change]) {
-      if (stored) throw new RequestError("conflict", "exists");
-      if (change?.type === "put") stored = { key: change.key, value: change.value, version: 1, updatedAt: "" };
-    },
-  };
-}
-
 test("every process on the store accepts a seal, also if two create the key at once", async () => {
-  const store = records() as Records;
-  const [first, second] = [new ForwardSeal(store), new ForwardSeal(store)];
+  const store = oneRecord();
+  const [first, second] = [new ForwardSeal(new SharedKey(store)), new ForwardSeal(new SharedKey(store))];
   const [one, other] = await Promise.all([first.create(request, token), second.create(request, token)]);
   expect(await second.open(incoming(one))).toBe(token.sha256);
   expect(await first.open(incoming(other))).toBe(token.sha256);
-  expect(await new ForwardSeal(records() as Records).open(incoming(one))).toBeUndefined();
+  expect(await new ForwardSeal(new SharedKey(oneRecord())).open(incoming(one))).toBeUndefined();
 });
 
 test("a seal is valid for one forwarded request and five minutes", async () => {
-  const seal = new ForwardSeal(undefined);
+  const seal = new ForwardSeal(new SharedKey(undefined));
   const now = Date.now();
   const made = await seal.create(request, token, now);
   const open = (value: string, change?: Partial<typeof request>, at = now) => seal.open(incoming(value, change), at);
