@@ -58,6 +58,12 @@ export function useSuggestions(scope: CompletionScope, target: CompletionTarget 
       }));
   }
   if (target?.kind !== "file") return [];
-  const found = query === "" ? folder.data?.data.filter(({ type }) => type === "file") : files.data?.data;
-  return (found ?? []).slice(0, SHOWN).map(({ path }) => ({ name: path, note: "" }));
+  const found = (query === "" ? folder.data?.data.filter(({ type }) => type === "file") : files.data?.data) ?? [];
+  // Enter may follow before the answer to the last letters: it must not complete a file that does not match them.
+  const isEarlier = query !== target.query || (query !== "" && files.isPlaceholderData);
+  const typed = target.query.toLowerCase();
+  return found
+    .filter(({ path }) => !isEarlier || path.toLowerCase().includes(typed))
+    .slice(0, SHOWN)
+    .map(({ path }) => ({ name: path, note: "" }));
 }
