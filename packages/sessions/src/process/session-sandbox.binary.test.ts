@@ -98,8 +98,8 @@ test.skipIf(!wall.on)(
     const session = await running.session({}, ALLOW_ALL);
     await running.say(session, "Go.");
     await running.until(session, ({ event }) => event.type === "agent.tool_use");
+    await untilCommandRuns();
     const [pid = 0] = await stage.processes();
-    await untilCommandRuns(pid);
     const found = await findInside(pid, KEY);
     expect(found.searchedBytes).toBeGreaterThan(10_000_000);
     expect(found.places).toEqual([]);
@@ -204,9 +204,7 @@ test.skipIf(!wall.on || wall.socat === undefined)(
 test.skipIf(!wall.on)("nothing is left after the engine was killed", async () => {
   stage.rehearsal.use([bash(`${COMMAND} & ${COMMAND}`), text("done")]);
   const { process: engine } = await stage.spawn(ALLOW_ALL, "Go.", { settings: { sandbox: { mode: "require" } } });
-  await expect.poll(() => stage.processes().catch(() => [])).toHaveLength(1);
-  const [pid = 0] = await stage.processes();
-  const pids = (await untilCommandRuns(pid)).map((each) => each.pid);
+  const pids = (await untilCommandRuns()).map((each) => each.pid);
   engine.kill("SIGKILL");
   await once(engine, "exit");
   const alive = async (): Promise<number[]> => {
@@ -232,10 +230,11 @@ test.skipIf(!wall.on)("if bubblewrap vanishes after the start, nothing runs with
   }
 });
 
-async function untilCommandRuns(bwrap: number): Promise<{ pid: number }[]> {
-  const running = async () => (await processesInside(bwrap)).some(({ command }) => command === COMMAND);
-  await expect.poll(running).toBe(true);
-  return processesInside(bwrap);
+/** Returns all processes in sandboxes. */
+async function untilCommandRuns(): Promise<{ pid: number }[]> {
+  const inside = async () => (await Promise.all((await stage.processes().catch(() => [])).map(processesInside))).flat();
+  await expect.poll(async () => (await inside()).map(({ command }) => command)).toContain(COMMAND);
+  return inside();
 }
 
 async function readTree(folder: string): Promise<string> {
