@@ -49,6 +49,13 @@ const CONTROL = /(?![\n\t])\p{Cc}/gu;
 export const writeJson = (stream: Stream, value: unknown): Promise<void> =>
   write(stream, `${JSON.stringify(value, null, 2)}\n`);
 
+/** Writes the value with `--json`, else the lines. */
+export const writeResult = (
+  { stdout, json }: { stdout: Stream; json: boolean },
+  value: unknown,
+  lines: readonly string[],
+): Promise<void> => (json ? writeJson(stdout, value) : write(stdout, `${lines.join("\n")}\n`));
+
 /** Removes control characters, with which a model or a file could control the terminal. */
 export const printable = (text: string): string => stripVTControlCharacters(text).replaceAll(CONTROL, "");
 

@@ -1,5 +1,6 @@
+import type { Context } from "@tandem/context";
 import { TandemError } from "@tandem/protocol";
-import { hasContext, openStore } from "@tandem/tandem/compose";
+import { hasContext, openContext, openStore } from "@tandem/tandem/compose";
 import { type OpenedContext, serveContext } from "@tandem/tandem/context";
 import type { Project } from "@tandem/tandem/config";
 import type { Store } from "@tandem/storage";
@@ -31,6 +32,13 @@ export async function withKnowledge<T>(
   await using store = await openStore(invocation, project);
   await using knowledge = await serveContext(invocation, project, store, { command, log: debugLog(invocation) });
   return await work(knowledge, { project, store });
+}
+
+/** Opens the project's context without its tools, databases and jobs. */
+export async function withContext<T>(invocation: Invocation, work: (context: Context) => Promise<T>): Promise<T> {
+  const project = await openProject(invocation);
+  await using store = await openStore(invocation, project);
+  return await work(await openContext(project, store));
 }
 
 /** Runs a context tool and returns text and structured output. */

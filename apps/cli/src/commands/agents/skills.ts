@@ -10,7 +10,7 @@ import type { Invocation } from "../../invocation.ts";
 import { clientFor } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { readSkillFolder } from "../../skills/read-skill-folder.ts";
-import { printable, styleFor, table, wrap, write, writeJson } from "../../terminal.ts";
+import { printable, styleFor, table, wrap, writeResult } from "../../terminal.ts";
 import { subcommandsOf, type Registration } from "../registration.ts";
 
 const WIDTH = 100;
@@ -84,7 +84,7 @@ async function list(invocation: Invocation): Promise<void> {
     dim(ago(skill.updated_at)),
   ]);
   const none = dim("No skills yet. Upload one with `tandem skills add FOLDER`.");
-  await print(invocation, { skills }, rows.length > 0 ? table(rows) : [none]);
+  await writeResult(invocation, { skills }, rows.length > 0 ? table(rows) : [none]);
 }
 
 async function add(invocation: Invocation, folder: string, { name, to }: AddOptions): Promise<void> {
@@ -95,10 +95,10 @@ async function add(invocation: Invocation, folder: string, { name, to }: AddOpti
   if (to !== undefined) {
     const { id } = await findSkill(client, to);
     const version = await client.skills.createVersion(id, { files, by });
-    return print(invocation, version, [`${version.id} is the newest version of ${printable(version.name)}.`]);
+    return writeResult(invocation, version, [`${version.id} is the newest version of ${printable(version.name)}.`]);
   }
   const skill = await client.skills.create({ files, displayName: name, by });
-  return print(invocation, skill, [
+  return writeResult(invocation, skill, [
     `${skill.id} is added as ${printable(skill.display_name)}.`,
     dim(`Give it to an agent: skills: [{ type: custom, skill_id: ${skill.id} }]`),
   ]);
@@ -119,7 +119,7 @@ async function show(invocation: Invocation, name: string): Promise<void> {
     ...(agents.length > 0 ? agents : ["none"]).map((line, i) => [i === 0 ? dim("agents") : "", line]),
   ];
   const lines = [...table(rows), "", ...wrap(printable(version.description), WIDTH)];
-  await print(invocation, { ...skill, latest_version: version, ...use }, lines);
+  await writeResult(invocation, { ...skill, latest_version: version, ...use }, lines);
 }
 
 async function versions(invocation: Invocation, name: string): Promise<void> {
@@ -135,7 +135,7 @@ async function versions(invocation: Invocation, name: string): Promise<void> {
     dim(sizeOf(use.versions.find((each) => each.id === version.id))),
     shorten(printable(version.description)),
   ]);
-  await print(invocation, { versions: found }, table(rows));
+  await writeResult(invocation, { versions: found }, table(rows));
 }
 
 async function download(
@@ -150,7 +150,7 @@ async function download(
   const bytes = await read();
   // Never over a file that the user did not name.
   await writeFile(path, bytes, { flag: output === undefined ? "wx" : "w" });
-  await print(invocation, { file: path, size_bytes: bytes.byteLength }, [`Saved as ${path}.`]);
+  await writeResult(invocation, { file: path, size_bytes: bytes.byteLength }, [`Saved as ${path}.`]);
 }
 
 async function remove(
@@ -168,7 +168,7 @@ async function remove(
   if (skillVersion === undefined) await client.skills.delete(skill.id, localActor());
   else await client.skills.deleteVersion(skill.id, skillVersion, localActor());
   const deleted = skillVersion ?? skill.id;
-  await print(invocation, { deleted }, [`${deleted} is deleted.`]);
+  await writeResult(invocation, { deleted }, [`${deleted} is deleted.`]);
 }
 
 const shorten = (text: string): string => (text.length > 60 ? `${text.slice(0, 59)}…` : text);
@@ -177,9 +177,6 @@ const count = (number: number, noun: string): string => `${number} ${noun}${numb
 
 const sizeOf = (version: SkillUse["versions"][number] | undefined): string =>
   version ? `${count(version.files, "file")}, ${Math.ceil(version.size_bytes / 1_000)} kB` : "";
-
-const print = ({ stdout, json }: Invocation, data: unknown, lines: readonly string[]): Promise<void> =>
-  json ? writeJson(stdout, data) : write(stdout, `${lines.join("\n")}\n`);
 
 /** The skill with this id or display name. */
 async function findSkill({ skills }: SessionsClient, idOrName: string): Promise<Skill> {

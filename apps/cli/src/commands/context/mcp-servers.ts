@@ -5,7 +5,17 @@ import { openProjectOrDefaults, userName } from "@tandem/tandem/project";
 import { openClient } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { ago } from "../../human-units.ts";
-import { printable, styleFor, table, widthOf, wrap, write, writeJson, type Style } from "../../terminal.ts";
+import {
+  printable,
+  styleFor,
+  table,
+  widthOf,
+  wrap,
+  write,
+  writeJson,
+  writeResult,
+  type Style,
+} from "../../terminal.ts";
 
 const COMMAND = "tandem mcp";
 const WIDEST = 100;
@@ -16,9 +26,7 @@ export async function servers(invocation: Invocation, id: string | undefined): P
   const { stdout, json } = invocation;
   if (id !== undefined) {
     const server = await find(client, id);
-    const shown = describe(server, styleFor(stdout), Math.min(widthOf(stdout), WIDEST));
-    await (json ? writeJson(stdout, server) : write(stdout, `${shown.join("\n")}\n`));
-    return;
+    return writeResult(invocation, server, describe(server, styleFor(stdout), Math.min(widthOf(stdout), WIDEST)));
   }
   const all = await client.mcpServers.list();
   if (json) return writeJson(stdout, { servers: all });
@@ -45,7 +53,7 @@ export async function accept(invocation: Invocation, id: string, { yes = false }
   if (server.changes.length > 0 && !yes)
     await confirm(invocation, "", `Accept the current tools of ${printable(server.name)}?`);
   const accepted = await client.mcpServers.accept(server.id, server.hash, userName());
-  await (json ? writeJson(stdout, accepted) : write(stdout, `${style.good("Accepted.")}\n`));
+  await writeResult(invocation, accepted, [style.good("Accepted.")]);
 }
 
 async function find(client: SessionsClient, id: string): Promise<KnownMcpServer> {

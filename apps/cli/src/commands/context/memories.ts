@@ -1,12 +1,13 @@
-import type { Captured, Context as Knowledge, MemoryScope, StoredMemory } from "@tandem/context";
-import { loadContext, openContext, openStore } from "@tandem/tandem/compose";
+import type { Captured, MemoryScope, StoredMemory } from "@tandem/context";
+import { loadContext, openStore } from "@tandem/tandem/compose";
 import type { Invocation } from "../../invocation.ts";
 import { EXIT_CODES, exitCodeOf } from "../../exit-code.ts";
 import { runContextJob } from "../../jobs/run-context-job.ts";
 import { listLines, showLines } from "../../memories/describe-memory.ts";
 import { parseExpiry } from "../../memories/memory-expiry.ts";
 import { openProject, userName } from "@tandem/tandem/project";
-import { styleFor, write, writeJson } from "../../terminal.ts";
+import { styleFor, write, writeJson, writeResult } from "../../terminal.ts";
+import { withContext } from "../../with-knowledge.ts";
 import { type Command, Option } from "commander";
 import { subcommandsOf, type Registration } from "../registration.ts";
 import { MEMORY_SCOPE_CHOICES } from "../../option-choices.ts";
@@ -89,8 +90,7 @@ export async function show(invocation: Invocation, id: string): Promise<void> {
     const found = await library.findMemory(memories, id);
     return { memory: found, against: library.contradictionsOf(found, await memories.own()) };
   });
-  if (invocation.json) await writeJson(invocation.stdout, asJson(memory, against));
-  else await write(invocation.stdout, `${(await showLines(invocation.stdout, memory, against)).join("\n")}\n`);
+  await writeResult(invocation, asJson(memory, against), await showLines(invocation.stdout, memory, against));
 }
 
 export async function forget(invocation: Invocation, id: string): Promise<void> {
@@ -99,11 +99,8 @@ export async function forget(invocation: Invocation, id: string): Promise<void> 
     library.forget(knowledge, id.replace(/^memory:/, ""), userName()),
   );
   const { dim, good } = styleFor(invocation.stdout);
-  const told = `${good("Removed.")} ${dim(`Undo: tandem context proposals undo ${proposal.id}`)}\n`;
-  await write(
-    invocation.stdout,
-    invocation.json ? `${JSON.stringify({ memory: id, proposal: proposal.id }, null, 2)}\n` : told,
-  );
+  const undo = dim(`Undo: tandem context proposals undo ${proposal.id}`);
+  await writeResult(invocation, { memory: id, proposal: proposal.id }, [`${good("Removed.")} ${undo}`]);
 }
 
 export async function keep(invocation: Invocation, id: string, { expires }: { expires: string }): Promise<void> {
@@ -114,8 +111,7 @@ export async function keep(invocation: Invocation, id: string, { expires }: { ex
   );
   const { good } = styleFor(invocation.stdout);
   const told = expiresAt === null ? "Never expires." : `Expires on ${expiresAt.slice(0, 10)}.`;
-  const json = { memory: id, expiresAt, proposal: proposal?.id ?? null };
-  await (invocation.json ? writeJson(invocation.stdout, json) : write(invocation.stdout, `${good(told)}\n`));
+  await writeResult(invocation, { memory: id, expiresAt, proposal: proposal?.id ?? null }, [good(told)]);
 }
 
 /** Captures the memories of a session now. */
@@ -154,12 +150,6 @@ function captureLines({ stdout }: Invocation, failure: string | undefined, resul
     good(`Captured. ${counts.filter(Boolean).join(", ")}.`),
     ...result.proposals.map((id) => dim(`  tandem context proposals show ${id}`)),
   ];
-}
-
-async function withContext<T>(invocation: Invocation, work: (knowledge: Knowledge) => Promise<T>): Promise<T> {
-  const project = await openProject(invocation);
-  await using store = await openStore(invocation, project);
-  return await work(await openContext(project, store));
 }
 
 const asJson = (memory: StoredMemory, against: readonly StoredMemory[]) => ({

@@ -2,10 +2,9 @@ import type { Context as Knowledge, HunkFilter, Proposal, ProposalSummary } from
 import { TandemError } from "@tandem/protocol";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { openContext, openStore } from "@tandem/tandem/compose";
 import { confirm } from "../../input/confirm.ts";
 import type { Invocation } from "../../invocation.ts";
-import { openProject, userName } from "@tandem/tandem/project";
+import { userName } from "@tandem/tandem/project";
 import { describeGroups } from "../../proposals/describe-groups.ts";
 import { editText } from "../../proposals/edit-text.ts";
 import { type FilterOptions, readFilter, withFilterOptions } from "../../proposals/filter-options.ts";
@@ -14,6 +13,7 @@ import { readHunkIds } from "../../proposals/read-hunk-ids.ts";
 import { ago } from "../../human-units.ts";
 import { toCount } from "../../number-options.ts";
 import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
+import { withContext } from "../../with-knowledge.ts";
 import { type Command, Option } from "commander";
 import { subcommandsOf, type Registration } from "../registration.ts";
 import { PROPOSAL_STATE_CHOICES } from "../../option-choices.ts";
@@ -285,12 +285,6 @@ export async function undo(invocation: Invocation, id: string, { yes = false }: 
     await knowledge.proposals.undo(found, userName());
     await printProposal(invocation, knowledge, found);
   });
-}
-
-async function withContext<T>(invocation: Invocation, work: (knowledge: Knowledge) => Promise<T>): Promise<T> {
-  const project = await openProject(invocation);
-  await using store = await openStore(invocation, project);
-  return await work(await openContext(project, store));
 }
 
 async function find(knowledge: Knowledge, id: string): Promise<Proposal> {

@@ -19,7 +19,7 @@ import { type Command, Option } from "commander";
 import { confirm } from "../../input/confirm.ts";
 import type { Invocation } from "../../invocation.ts";
 import { ago } from "../../human-units.ts";
-import { printable, styleFor, table, write, writeJson, type Style } from "../../terminal.ts";
+import { printable, styleFor, table, type Style, writeResult } from "../../terminal.ts";
 import { subcommandsOf, type Registration } from "../registration.ts";
 import { serverFor } from "../../sessions/open-client.ts";
 import { ServerConnection } from "../../sessions/server-connection.ts";
@@ -114,13 +114,13 @@ export async function list(invocation: Invocation): Promise<void> {
     tenant.archived_at ? warn(`archived ${ago(tenant.archived_at)}`) : limitsInWords(tenant.quotas) || dim("no limits"),
   ]);
   const none = dim("No tenants: all tokens belong to the operator. Add one: tandem tenants add acme");
-  await print(invocation, { tenants }, rows.length > 0 ? table(rows) : [none]);
+  await writeResult(invocation, { tenants }, rows.length > 0 ? table(rows) : [none]);
 }
 
 export async function show(invocation: Invocation, id: string): Promise<void> {
   await using tenantService = await open(invocation);
   const tenant = await tenantService.get(id);
-  await print(invocation, tenant, describe(tenant, styleFor(invocation.stdout), tenant.use));
+  await writeResult(invocation, tenant, describe(tenant, styleFor(invocation.stdout), tenant.use));
 }
 
 export async function create(
@@ -142,7 +142,7 @@ export async function create(
   const made = await tenantService.create({ ...settings, id, ...(project && { project }) }, localActor());
   const style = styleFor(invocation.stdout);
   const next = style.dim(`Add a token: tandem tokens add NAME --tenant ${id} --scope admin`);
-  await print(invocation, made, [...describe(made, style), "", next]);
+  await writeResult(invocation, made, [...describe(made, style), "", next]);
 }
 
 export async function set(invocation: Invocation, id: string, flags: TenantFlags): Promise<void> {
@@ -154,7 +154,7 @@ export async function set(invocation: Invocation, id: string, flags: TenantFlags
   }
   await using tenantService = await open(invocation);
   const changed = await tenantService.update(id, settings, localActor());
-  await print(invocation, changed, describe(changed, styleFor(invocation.stdout)));
+  await writeResult(invocation, changed, describe(changed, styleFor(invocation.stdout)));
 }
 
 export async function archive(invocation: Invocation, id: string, { undo = false }: { undo?: boolean }): Promise<void> {
@@ -167,7 +167,7 @@ export async function archive(invocation: Invocation, id: string, { undo = false
         `${id} is archived. Its tokens are rejected and its turns end.`,
         dim(`Undo: tandem tenants archive ${id} --undo`),
       ];
-  await print(invocation, tenant, done);
+  await writeResult(invocation, tenant, done);
 }
 
 export async function remove(invocation: Invocation, id: string, { yes = false }: { yes?: boolean }): Promise<void> {
@@ -176,7 +176,7 @@ export async function remove(invocation: Invocation, id: string, { yes = false }
   const what = `This deletes the sessions, files, context, audit log and tokens of ${id} (${printable(name)}), and ${home}.\n`;
   if (!yes) await confirm(invocation, what, "Delete permanently?");
   await tenantService.delete(id, localActor());
-  await print(invocation, { deleted: id }, [`${id} is deleted.`]);
+  await writeResult(invocation, { deleted: id }, [`${id} is deleted.`]);
 }
 
 function readSettings(flags: TenantFlags): UpdateTenant {
@@ -257,10 +257,6 @@ function limitsInWords({ turns, sessions, usd_per_day: usd, file_bytes: files }:
     ...(usd === null ? [] : [`$${usd.toFixed(2)} a day`]),
     ...(files === null ? [] : [`${bytes(files)} of files`]),
   ].join(", ");
-}
-
-async function print({ stdout, json }: Invocation, result: object, lines: readonly string[]): Promise<void> {
-  await (json ? writeJson(stdout, result) : write(stdout, `${lines.join("\n")}\n`));
 }
 
 /** Manages the tenants of our database through the running server, else in this process. */

@@ -20,7 +20,7 @@ import { readLines } from "../../input/read-lines.ts";
 import { openClient } from "../../sessions/open-client.ts";
 import { writeExport } from "../../sessions/write-export.ts";
 import { toCount } from "../../number-options.ts";
-import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
+import { printable, styleFor, table, write, writeJson, writeResult } from "../../terminal.ts";
 import { type Command, Option } from "commander";
 import { subcommandsOf, type Registration } from "../registration.ts";
 
@@ -174,8 +174,7 @@ export async function verify(
     await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
     return await client.audit.verify(noted);
   })();
-  const { stdout } = invocation;
-  const { good, bad, dim } = styleFor(stdout);
+  const { good, bad, dim } = styleFor(invocation.stdout);
   const { ok, entries, head, broken } = verdict;
   const lines = ok
     ? [
@@ -189,7 +188,7 @@ export async function verify(
         `${bad("✗")} Entry ${broken?.seq} is ${broken?.problem}: ${broken?.message}`,
         dim(`${entries} entries before it are intact.`),
       ];
-  await (invocation.json ? writeJson(stdout, verdict) : write(stdout, `${lines.join("\n")}\n`));
+  await writeResult(invocation, verdict, lines);
   return ok ? EXIT_CODES.ok.code : EXIT_CODES.failure.code;
 }
 

@@ -7,7 +7,7 @@ import { findSession, isWithin, nameSession } from "../../sessions/find-session.
 import { clientFor } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { ago } from "../../human-units.ts";
-import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
+import { printable, styleFor, table, write, writeJson, writeResult } from "../../terminal.ts";
 import type { Command } from "commander";
 import { subcommandsOf, type Registration } from "../registration.ts";
 
@@ -187,7 +187,7 @@ export async function merge(
     result.left.length > 0 && !undo
       ? [`Uncommitted, only in the worktree: ${result.left.slice(0, 5).map(printable).join(", ")}.`]
       : [];
-  await answer(invocation, result, [text, ...left]);
+  await writeResult(invocation, result, [text, ...left]);
 }
 
 export async function patch(
@@ -209,7 +209,7 @@ export async function patch(
       : dryRun
         ? `Would change ${what}`
         : `Changed ${what}. Undo: tandem sessions worktrees patch ${session} --undo`;
-  await answer(invocation, result, [text, ...names]);
+  await writeResult(invocation, result, [text, ...names]);
 }
 
 export async function remove(
@@ -231,7 +231,7 @@ export async function remove(
       );
   }
   await client.worktrees.remove(session, { keep_branch: keepBranch, discard }, localActor());
-  await answer(invocation, { removed: session }, [`Removed the worktree of ${session} and archived the session.`]);
+  await writeResult(invocation, { removed: session }, [`Removed the worktree of ${session} and archived the session.`]);
 }
 
 export async function prune(invocation: Invocation, { dryRun = false }: { dryRun?: boolean }): Promise<void> {
@@ -241,15 +241,11 @@ export async function prune(invocation: Invocation, { dryRun = false }: { dryRun
     ...result.removed.map((id) => `${dryRun ? "would remove" : "removed"}  ${id}`),
     ...result.kept.map(({ session_id: id, why }) => `kept  ${id}  ${printable(why)}`),
   ];
-  await answer(
+  await writeResult(
     invocation,
     result,
     lines.length > 0 ? lines : ["Nothing to remove: every worktree belongs to an active session."],
   );
-}
-
-async function answer({ stdout, json }: Invocation, result: object, lines: readonly string[]): Promise<void> {
-  await (json ? writeJson(stdout, result) : write(stdout, `${lines.join("\n")}\n`));
 }
 
 function shownState({ stdout }: Invocation, { session }: WorktreeView): string {

@@ -7,7 +7,7 @@ import { recordAudit } from "../../record-audit.ts";
 import { openProjectOrDefaults } from "@tandem/tandem/project";
 import { trustSettings } from "@tandem/tandem/engine";
 import { ago } from "../../human-units.ts";
-import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
+import { printable, styleFor, table, writeResult } from "../../terminal.ts";
 
 const SHOWN_FILES = 40;
 
@@ -21,7 +21,7 @@ export async function trustFolder(
   if (revoke) {
     const revoked = await revokeFolder(invocation.env, folder);
     if (revoked) await recordAudit(invocation, { kind: "trust.revoked", details: { folder, of: "sessions" } });
-    return answer(invocation, { folder, state: "untrusted" }, [
+    return writeResult(invocation, { folder, state: "untrusted" }, [
       revoked ? `${folder} is no longer trusted.` : `${folder} was not trusted.`,
     ]);
   }
@@ -46,7 +46,7 @@ export async function trustFolder(
     untrusted: "is trusted with",
     empty: isOff ? "has nothing that needs trust." : "is trusted.",
   }[before.state];
-  await answer(invocation, { folder, state: isOff ? "empty" : "trusted", files }, [
+  await writeResult(invocation, { folder, state: isOff ? "empty" : "trusted", files }, [
     `${folder} ${heading}`,
     ...files.slice(0, SHOWN_FILES).map((file) => `  ${before.state === "trusted" ? file : warn(printable(file))}`),
     ...(files.length > SHOWN_FILES ? [dim(`  … and ${files.length - SHOWN_FILES} more`)] : []),
@@ -78,9 +78,5 @@ export async function listTrusted(invocation: Invocation): Promise<void> {
     state === "trusted" ? good(state) : warn(state),
     dim(since ? ago(since) : by === "config" ? "by sessions.trustedFolders" : ""),
   ]);
-  await answer(invocation, { folders: rows }, rows.length > 0 ? table(shown) : ["No folder is trusted."]);
-}
-
-async function answer({ stdout, json }: Invocation, result: object, lines: string[]): Promise<void> {
-  await (json ? writeJson(stdout, result) : write(stdout, `${lines.join("\n")}\n`));
+  await writeResult(invocation, { folders: rows }, rows.length > 0 ? table(shown) : ["No folder is trusted."]);
 }

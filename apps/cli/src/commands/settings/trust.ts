@@ -12,7 +12,7 @@ import {
 import type { Invocation } from "../../invocation.ts";
 import { recordAudit } from "../../record-audit.ts";
 import { openProject, openProjectOrDefaults } from "@tandem/tandem/project";
-import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
+import { printable, styleFor, table, writeResult } from "../../terminal.ts";
 import type { Command } from "commander";
 import type { Registration } from "../registration.ts";
 
@@ -50,7 +50,7 @@ export async function trust(invocation: Invocation, { folder, list, revoke = fal
     const revoked = await revokeTrust(invocation.env, place.folder);
     if (revoked)
       await recordAudit(invocation, { kind: "trust.revoked", details: { folder: place.folder, of: "config" } });
-    await answer(invocation, { folder: place.folder, trusted: false }, [
+    await writeResult(invocation, { folder: place.folder, trusted: false }, [
       revoked ? `${place.folder} is no longer trusted.` : `${place.folder} was not trusted.`,
     ]);
     return;
@@ -69,7 +69,7 @@ export async function trust(invocation: Invocation, { folder, list, revoke = fal
     printable(formatValue(setting.value)),
     dim(`line ${setting.line}`),
   ]);
-  await answer(invocation, { folder: project.folder, trusted: true, settings: risky, gone }, [
+  await writeResult(invocation, { folder: project.folder, trusted: true, settings: risky, gone }, [
     `${project.folder} is trusted${risky.length > 0 ? " with" : "; nothing in its tandem.yaml needs it yet."}`,
     ...table(rows),
     ...(gone.length > 0 ? [`${warn("No longer set:")} ${gone.join(", ")}`] : []),
@@ -83,8 +83,4 @@ async function openTrusted(invocation: Invocation): Promise<Project> {
   if (existsSync(project.file)) return project;
   const gone = await untrustedSettings(invocation.env, project.folder, []);
   return gone.length > 0 ? project : openProject(invocation);
-}
-
-async function answer({ stdout, json }: Invocation, result: object, lines: string[]): Promise<void> {
-  await (json ? writeJson(stdout, result) : write(stdout, `${lines.join("\n")}\n`));
 }
