@@ -2,9 +2,9 @@ import { TandemError } from "@tandem/protocol";
 import { open } from "node:fs/promises";
 
 /** Writes a new private file and syncs it to disk. Returns the number of lines. */
-export async function writeExport(lines: AsyncIterable<string>, file: string): Promise<number> {
+export async function writeExport(lines: Iterable<string> | AsyncIterable<string>, file: string): Promise<number> {
   // Read the first line before creating the file, so that an unknown session leaves no empty file.
-  const iterator = lines[Symbol.asyncIterator]();
+  const iterator = Symbol.iterator in lines ? lines[Symbol.iterator]() : lines[Symbol.asyncIterator]();
   const first = await iterator.next();
   await using handle = await open(file, "wx", 0o600).catch((cause: NodeJS.ErrnoException) => {
     const reason = cause.code === "EEXIST" ? "it exists already" : `${cause.code}`;

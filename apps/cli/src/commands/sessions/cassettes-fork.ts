@@ -90,7 +90,7 @@ async function fork(invocation: Invocation, file: string, options: ForkOptions):
     { mode: options.realTools ? "real_tools" : "recorded", ...script, ...live, signal },
   );
   const output = resolve(cwd, options.output);
-  await writeExport(linesOf(formatCassette(run)), output);
+  await writeExport(formatCassette(run).trimEnd().split("\n"), output);
   if (json) return writeJson(stdout, { file: output, steps: run.steps.length, stop_reason: stopReason(run) });
   await write(stdout, `${run.steps.length} steps in ${output}; the run ended with ${stopReason(run)}.\n`);
 }
@@ -118,10 +118,6 @@ const stopReason = ({ steps }: Awaited<ReturnType<typeof readCassette>>): string
   const last = steps.at(-1);
   return last?.kind === "idle" ? last.stop_reason : "no idle status";
 };
-
-async function* linesOf(text: string): AsyncGenerator<string> {
-  yield* text.trimEnd().split("\n");
-}
 
 async function readText(value: string, cwd: string): Promise<string> {
   if (!value.startsWith("@")) return value;

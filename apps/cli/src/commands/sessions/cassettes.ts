@@ -61,16 +61,12 @@ export async function exportCassette(
   const text = formatCassette(cassette);
   if (output === undefined) return write(stdout, text);
   const file = resolve(cwd, output);
-  await writeExport(linesOf(text), file);
+  await writeExport(text.trimEnd().split("\n"), file);
   if (json)
     return writeJson(stdout, { file, session: session.id, steps: steps.length, folder_left_out: leftOut ?? null });
   await write(stdout, `${steps.length} steps of ${session.id} in ${file}\n`);
   if (leftOut !== undefined)
     await write(stderr, `${styleFor(stderr).warn("!")} Without the folder: ${printable(leftOut)}\n`);
-}
-
-async function* linesOf(text: string): AsyncGenerator<string> {
-  yield* text.trimEnd().split("\n");
 }
 
 /** Returns 1 if the replay differs from the cassette. */
