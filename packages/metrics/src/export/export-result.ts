@@ -1,4 +1,4 @@
-import type { Expression } from "../expression/expression.ts";
+import { type Expression, mapOperands } from "../expression/expression.ts";
 import { parseExpression } from "../expression/parse-expression.ts";
 import { writeExpression } from "../expression/write-expression.ts";
 import { MetricError } from "../metric-error.ts";
@@ -74,42 +74,12 @@ const RESERVED = new Set(
 );
 
 function inSql(expression: Expression): Expression {
-  const inner = (operand: Expression): Expression => inSql(operand);
-  switch (expression.kind) {
-    case "call": {
-      if (expression.name === "from_epoch" || expression.name === "weekday") {
-        throw cannotHold(`The function ${expression.name} is not part of SQL.`);
-      }
-      return { ...expression, operands: expression.operands.map(inner) };
-    }
-    case "arithmetic": {
-      const { left, right } = expression;
-      return {
-        ...expression,
-        left: inner(left),
-        right: expression.operator === "/" ? decimal(inner(right)) : inner(right),
-      };
-    }
-    case "compare":
-    case "and":
-    case "or":
-      return { ...expression, left: inner(expression.left), right: inner(expression.right) };
-    case "negate":
-    case "not":
-    case "like":
-    case "is_null":
-      return { ...expression, operand: inner(expression.operand) };
-    case "in":
-      return { ...expression, operand: inner(expression.operand), values: expression.values.map(inner) };
-    case "case":
-      return {
-        ...expression,
-        branches: expression.branches.map(({ when, result }) => ({ when: inner(when), result: inner(result) })),
-        otherwise: inner(expression.otherwise),
-      };
-    default:
-      return expression;
+  if (expression.kind === "call" && (expression.name === "from_epoch" || expression.name === "weekday")) {
+    throw cannotHold(`The function ${expression.name} is not part of SQL.`);
   }
+  const written = mapOperands(expression, inSql);
+  if (written.kind !== "arithmetic" || written.operator !== "/") return written;
+  return { ...written, right: decimal(written.right) };
 }
 
 function decimal(divisor: Expression): Expression {

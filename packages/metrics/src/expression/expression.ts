@@ -60,42 +60,24 @@ export interface CaseBranch {
 
 /** Every reference in an expression, in reading order. */
 export function referencesOf(expression: Expression): ColumnReference[] {
-  switch (expression.kind) {
-    case "reference":
-      return [expression.reference];
-    case "number":
-    case "text":
-    case "boolean":
-    case "null":
-      return [];
-    case "negate":
-    case "not":
-    case "like":
-    case "is_null":
-      return referencesOf(expression.operand);
-    case "arithmetic":
-    case "compare":
-    case "and":
-    case "or":
-      return [...referencesOf(expression.left), ...referencesOf(expression.right)];
-    case "in":
-      return [expression.operand, ...expression.values].flatMap(referencesOf);
-    case "case":
-      return [
-        ...expression.branches.flatMap(({ when, result }) => [...referencesOf(when), ...referencesOf(result)]),
-        ...referencesOf(expression.otherwise),
-      ];
-    case "call":
-      return expression.operands.flatMap(referencesOf);
-  }
+  const found: ColumnReference[] = [];
+  mapReferences(expression, (reference) => {
+    found.push(reference);
+    return { kind: "reference", reference };
+  });
+  return found;
 }
 
 /** The expression with each reference replaced. */
 export function mapReferences(expression: Expression, map: (reference: ColumnReference) => Expression): Expression {
-  const inner = (operand: Expression): Expression => mapReferences(operand, map);
+  if (expression.kind === "reference") return map(expression.reference);
+  return mapOperands(expression, (operand) => mapReferences(operand, map));
+}
+
+/** The expression with each of its direct operands replaced, in reading order. */
+export function mapOperands(expression: Expression, map: (operand: Expression) => Expression): Expression {
   switch (expression.kind) {
     case "reference":
-      return map(expression.reference);
     case "number":
     case "text":
     case "boolean":
@@ -105,21 +87,21 @@ export function mapReferences(expression: Expression, map: (reference: ColumnRef
     case "not":
     case "like":
     case "is_null":
-      return { ...expression, operand: inner(expression.operand) };
+      return { ...expression, operand: map(expression.operand) };
     case "arithmetic":
     case "compare":
     case "and":
     case "or":
-      return { ...expression, left: inner(expression.left), right: inner(expression.right) };
+      return { ...expression, left: map(expression.left), right: map(expression.right) };
     case "in":
-      return { ...expression, operand: inner(expression.operand), values: expression.values.map(inner) };
+      return { ...expression, operand: map(expression.operand), values: expression.values.map((value) => map(value)) };
     case "case":
       return {
         ...expression,
-        branches: expression.branches.map(({ when, result }) => ({ when: inner(when), result: inner(result) })),
-        otherwise: inner(expression.otherwise),
+        branches: expression.branches.map(({ when, result }) => ({ when: map(when), result: map(result) })),
+        otherwise: map(expression.otherwise),
       };
     case "call":
-      return { ...expression, operands: expression.operands.map(inner) };
+      return { ...expression, operands: expression.operands.map((operand) => map(operand)) };
   }
 }
