@@ -1,7 +1,8 @@
 import { GENESIS } from "../../audit/audit-hash.ts";
+import type { Dialect } from "./dialect.ts";
 
 /** The hash chain, its head, and a cursor per session for the audited part of its log. */
-export const auditSchema = ({ id, int, strict }: { id: string; int: string; strict: string }): string[] => [
+export const auditSchema = ({ id, int, strict }: Dialect): string[] => [
   `create table audit (
     seq ${int} primary key,
     at ${int} not null,

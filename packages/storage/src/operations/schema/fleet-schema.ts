@@ -1,23 +1,13 @@
 import { DEFAULT_TENANT } from "../../tenant-store.ts";
+import type { Dialect } from "./dialect.ts";
 
 /** Tables shared by the processes of a fleet, and indexes that find waiting work without a full scan. */
-export function fleetSchema({
-  name,
-  id,
-  int,
-  strict,
-  isShared,
-}: {
-  name: "sqlite" | "postgres";
-  id: string;
-  int: string;
-  strict: string;
-  isShared: boolean;
-}): string[] {
+export function fleetSchema(dialect: Dialect): string[] {
+  const { name, id, int, isShared } = dialect;
   return [
     // Whether code of the previous version can work with this one.
     `alter table schema_version add column compatible ${int} not null default 0`,
-    ...(isShared ? shared({ id, int, strict }) : ["drop table token"]),
+    ...(isShared ? shared(dialect) : ["drop table token"]),
 
     `alter table session add column place ${id}`,
     // Matches the text that `JSON.stringify` writes. Inside a JSON string the quotes would be escaped, so this cannot
@@ -34,7 +24,7 @@ export function fleetSchema({
   ];
 }
 
-const shared = ({ id, int, strict }: { id: string; int: string; strict: string }): string[] => [
+const shared = ({ id, int, strict }: Dialect): string[] => [
   `alter table token add column tenant ${id} not null default '${DEFAULT_TENANT}'`,
   "create index token_tenant on token (tenant)",
   // `schema` is the version of the tenant's own tables.

@@ -1,7 +1,8 @@
 import { operation } from "../../operation.ts";
 import { Refusal } from "../../refusal.ts";
 import { all, insert, one, raw, sql, type Work } from "../../sql-statement.ts";
-import { MIGRATIONS, SCHEMA_VERSION, type Dialect, type Migration } from "./migrations.ts";
+import type { Dialect } from "./dialect.ts";
+import { MIGRATIONS, SCHEMA_VERSION, type Migration } from "./migrations.ts";
 import { livingWorkers, type LivingWorker } from "../workers.ts";
 
 /** From this version on, the `compatible` column and the worker table exist. */

@@ -1,21 +1,8 @@
 import { auditSchema } from "./audit-schema.ts";
+import type { Dialect } from "./dialect.ts";
 import { fleetSchema } from "./fleet-schema.ts";
 import { searchSchema } from "./search-schema.ts";
 import { spendingSchema } from "./spending-schema.ts";
-
-export interface Dialect {
-  name: "sqlite" | "postgres";
-  /** Column type that compares bytewise on both engines, whatever the collation: ids sort by time. */
-  id: string;
-  int: string;
-  bytes: string;
-  /** Type of an auto-increment primary key. */
-  number: string;
-  /** Suffix after a table's closing bracket. */
-  strict: string;
-  /** Whether to create the tables that all tenants share. They are in the default tenant's schema. */
-  isShared: boolean;
-}
 
 export interface Migration {
   /** Whether code of the previous version works with it too; see CONTRIBUTING.md. */

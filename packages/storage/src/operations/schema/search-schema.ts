@@ -1,19 +1,7 @@
+import type { Dialect } from "./dialect.ts";
+
 /** Search tables for both engines. Tandem computes `terms` itself, so both engines index the same words. */
-export function searchSchema({
-  name,
-  id,
-  int,
-  bytes,
-  number,
-  strict,
-}: {
-  name: "sqlite" | "postgres";
-  id: string;
-  int: string;
-  bytes: string;
-  number: string;
-  strict: string;
-}): string[] {
+export function searchSchema({ name, id, int, bytes, number, strict }: Dialect): string[] {
   return [
     // Holders of vector copies compare `version` (grows with every vector change) and `removed` (grows with deletions).
     // Numbers are never reused, because copies are identified by them.

@@ -1,5 +1,7 @@
+import type { Dialect } from "./dialect.ts";
+
 /** Shared spending accounts, and each session's share of them. Converts session cost from cents to micro-dollars. */
-export const spendingSchema = ({ id, int, strict }: { id: string; int: string; strict: string }): string[] => [
+export const spendingSchema = ({ id, int, strict }: Dialect): string[] => [
   "alter table session rename column cents to micros",
   "update session set micros = micros * 10000",
   `create table account (
