@@ -91,11 +91,10 @@ describe("joinPath", () => {
     expect(joinPath(doubtful, table("lines"), table("customers"))?.steps).toHaveLength(2);
   });
 
-  test("uses links under review only on request, and marks them", () => {
+  test("uses accepted links only", () => {
     const links = [link("a.b_id", "b.id", { status: "review" }), link("a.c_id", "c.id", { status: "rejected" })];
     expect(joinPath(links, table("a"), table("b"))).toBeUndefined();
-    expect(joinPath(links, table("a"), table("b"), { includeReview: true })?.steps[0]?.status).toBe("review");
-    expect(joinPath(links, table("a"), table("c"), { includeReview: true })).toBeUndefined();
+    expect(joinPath(links, table("a"), table("c"))).toBeUndefined();
   });
 
   test("composite and polymorphic links have complete conditions", () => {

@@ -11,7 +11,6 @@ export interface JoinStep {
   /** For an ON clause, unquoted, with plain table names. */
   condition: string;
   confidence: number;
-  status: "accepted" | "review";
   /** Of a polymorphic reference: only rows of the referring table with this value. */
   when?: { table: TableName; column: string; equals: string };
 }
@@ -32,22 +31,14 @@ interface InflatedTable {
   reason: "fan-out" | "lookup";
 }
 
-export interface JoinPathOptions {
-  /** Also uses unaccepted links; such a path is returned only if there is no other. */
-  includeReview?: boolean;
-  maxSteps?: number;
-}
-
+const MAX_STEPS = 8;
 /** Cost per step; uncertain steps and fan-out cost more. */
 const STEP = 1;
 const FAN_OUT = 0.25;
 /** Up to a shared parent and down again: a cross join within each parent. */
 const CROSSING = 4;
 const costOf = (step: JoinStep): number =>
-  STEP +
-  (step.cardinality === "one-to-many" ? FAN_OUT : 0) -
-  2 * Math.log(Math.max(step.confidence, 0.01)) +
-  (step.status === "review" ? 3 : 0);
+  STEP + (step.cardinality === "one-to-many" ? FAN_OUT : 0) - 2 * Math.log(Math.max(step.confidence, 0.01));
 const crossingCost = (last: JoinStep | undefined, step: JoinStep): number =>
   last?.cardinality === "many-to-one" && step.cardinality === "one-to-many" ? CROSSING : 0;
 
@@ -58,18 +49,13 @@ const MAX_CHOICES = 12;
 const MAX_VISITS = 20_000;
 
 /** The cheapest trustworthy path between two tables, with others that are as good. Empty if there is none. */
-export function joinPaths(
-  relationships: readonly Relationship[],
-  from: TableName,
-  to: TableName,
-  { includeReview = false, maxSteps = 8 }: JoinPathOptions = {},
-): JoinPath[] {
-  const usable = relationships.filter(({ status }) => status === "accepted" || (status === "review" && includeReview));
+export function joinPaths(relationships: readonly Relationship[], from: TableName, to: TableName): JoinPath[] {
+  const usable = relationships.filter(({ status }) => status === "accepted");
   const steps = Map.groupBy(usable.flatMap(stepsOf), (step) => tableId(step.from.table));
   if (tableId(from) === tableId(to)) return selfJoins(usable, from);
-  const best = cheapest(steps, from, to, maxSteps);
+  const best = cheapest(steps, from, to);
   if (best === undefined) return [];
-  return waysWithin(steps, from, to, { most: best + AS_GOOD, maxSteps }).map(pathOf);
+  return waysWithin(steps, from, to, best + AS_GOOD).map(pathOf);
 }
 
 /** Employees → Employees by ReportsTo: from the referring row to the one it refers to. */
@@ -82,7 +68,7 @@ const selfJoins = (relationships: readonly Relationship[], table: TableName): Jo
 type Steps = ReadonlyMap<string, readonly JoinStep[]>;
 
 /** The cost of the cheapest path. */
-function cheapest(steps: Steps, from: TableName, to: TableName, maxSteps: number): number | undefined {
+function cheapest(steps: Steps, from: TableName, to: TableName): number | undefined {
   const goal = tableId(to);
   // A step's cost depends on the previous one, so the state includes its direction.
   const placeOf = (table: TableName, last: JoinStep | undefined) =>
@@ -95,7 +81,7 @@ function cheapest(steps: Steps, from: TableName, to: TableName, maxSteps: number
     open.delete(here);
     const { table, cost, count, last } = best.get(here)!;
     if (table === goal) return cost;
-    if (count >= maxSteps) continue;
+    if (count >= MAX_STEPS) continue;
     for (const step of steps.get(table) ?? []) {
       const there = placeOf(step.to.table, step);
       const total = cost + costOf(step) + crossingCost(last, step);
@@ -108,19 +94,14 @@ function cheapest(steps: Steps, from: TableName, to: TableName, maxSteps: number
 }
 
 /** All paths up to a cost that visit no table twice, cheapest first. */
-function waysWithin(
-  steps: Steps,
-  from: TableName,
-  to: TableName,
-  { most, maxSteps }: { most: number; maxSteps: number },
-): (readonly JoinStep[])[] {
+function waysWithin(steps: Steps, from: TableName, to: TableName, most: number): (readonly JoinStep[])[] {
   const goal = tableId(to);
   const left = stepsLeft(steps, goal);
   const found: { path: readonly JoinStep[]; cost: number }[] = [];
   let visits = 0;
   const walk = (table: string, path: readonly JoinStep[], cost: number, seen: ReadonlySet<string>): void => {
     if (table === goal) found.push({ path, cost });
-    if (table === goal || path.length >= maxSteps) return;
+    if (table === goal || path.length >= MAX_STEPS) return;
     for (const step of steps.get(table) ?? []) {
       const next = tableId(step.to.table);
       const total = cost + costOf(step) + crossingCost(path.at(-1), step);
@@ -160,14 +141,13 @@ function stepsOf(relationship: Relationship): JoinStep[] {
 }
 
 function stepOf(relationship: Relationship): JoinStep {
-  const { from, to, cardinality, confidence, status, when } = relationship;
+  const { from, to, cardinality, confidence, when } = relationship;
   return {
     from,
     to,
     cardinality,
     condition: conditionOf(relationship),
     confidence,
-    status: status === "review" ? "review" : "accepted",
     ...(when && { when: { table: from.table, ...when } }),
   };
 }
