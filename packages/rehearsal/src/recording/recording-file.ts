@@ -1,6 +1,7 @@
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import { z } from "zod";
 import { RehearsalError } from "../rehearsal-error.ts";
+import { tryParse } from "./rewrite-body.ts";
 
 /** The first line. Readers reject unknown versions. */
 const header = z.object({ format: z.literal("rehearsal"), version: z.literal(1), recordedAt: z.string() });
@@ -69,14 +70,14 @@ export class RecordingWriter implements Disposable {
 /** The exchanges of a recording, in order of arrival. */
 export function readRecording(path: string): RecordedExchange[] {
   const [first = "", ...rest] = readText(path).split("\n");
-  if (!header.safeParse(parseLine(first)).success) {
+  if (!header.safeParse(tryParse(first)).success) {
     const fix = "Give a file that `startRecording` or `tandem rehearse record` wrote, of format version 1.";
     throw new RehearsalError("recording_unreadable", `${path} is not a recording of a known version.`, fix);
   }
   const exchanges: RecordedExchange[] = [];
   for (const [index, text] of rest.entries()) {
     if (text.trim() === "") continue;
-    const parsed = z.discriminatedUnion("type", [exchange, aside]).safeParse(parseLine(text));
+    const parsed = z.discriminatedUnion("type", [exchange, aside]).safeParse(tryParse(text));
     if (!parsed.success) {
       const reason = z.prettifyError(parsed.error).split("\n")[0] ?? "";
       const fix = "Record again, or fix the line.";
@@ -93,13 +94,5 @@ function readText(path: string): string {
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new RehearsalError("recording_unreadable", `${path} cannot be read: ${reason}`, "Check the path.", error);
-  }
-}
-
-function parseLine(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
