@@ -1,10 +1,9 @@
 import type { EngineSettings } from "@tandem/sessions";
-import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Project } from "../config/load-project.ts";
 import { resolveHeader, resolveSecret } from "../config/resolve-secret.ts";
 import type { Host } from "../config/host.ts";
-import { checkedMounts, sandboxSettings } from "./sandbox-settings.ts";
+import { checkedMounts, realPath, sandboxSettings } from "./sandbox-settings.ts";
 import { folderTrust, type TrustSettings } from "../config/trusted-folders.ts";
 
 /** The engine's settings for trust, MCP servers, rules, sandbox, approvals and notifications. */
@@ -94,12 +93,3 @@ export const trustSettings = ({ config, folder }: Pick<Project, "config" | "fold
   settings: config.sessions.settings,
   always: config.sessions.trustedFolders.map((path) => realPath(resolve(folder, path))),
 });
-
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    // A missing folder cannot be a working folder, so its path need not be resolved.
-    return path;
-  }
-}

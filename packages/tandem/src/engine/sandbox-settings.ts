@@ -1,8 +1,9 @@
 import { TandemError, type Config } from "@tandem/protocol";
 import type { SandboxSettings } from "@tandem/sessions";
+import { isInside } from "@tandem/workspace";
 import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
-import { isAbsolute, join, relative, sep } from "node:path";
+import { join } from "node:path";
 import { tandemHome, trustHome, type Variables } from "../config/tandem-home.ts";
 
 /** The engine's form of the `sandbox` section. Throws if a mount would show the home or Tandem's folder. */
@@ -43,10 +44,10 @@ function checkedMount(env: Variables, key: string, path: string): string {
   const absolute = path.startsWith("~/") ? join(home, path.slice(2)) : path;
   const real = realPath(absolute);
   // A tenant's HOME is another than that of the user who runs the server.
-  if ([home, homedir()].some((folder) => isWithin(real, realPath(folder))))
+  if ([home, homedir()].some((folder) => isInside(real, realPath(folder))))
     throw refused(key, path, "it would show the whole home");
   for (const folder of new Set([tandemHome(env), trustHome(env)].map(realPath))) {
-    if (isWithin(folder, real) || isWithin(real, folder)) {
+    if (isInside(folder, real) || isInside(real, folder)) {
       throw refused(key, path, `it would show Tandem's own folder (${folder}), which has tokens and other sessions`);
     }
   }
@@ -58,13 +59,8 @@ const refused = (key: string, path: string, reason: string) =>
     fix: "Name the folders that are needed, such as ~/.cargo.",
   });
 
-/** Whether `path` is `folder` or inside it. */
-function isWithin(folder: string, path: string): boolean {
-  const way = relative(folder, path);
-  return way === "" || (!way.startsWith(`..${sep}`) && way !== ".." && !isAbsolute(way));
-}
-
-function realPath(path: string): string {
+/** Resolves symlinks. A path that does not exist is returned as it is. */
+export function realPath(path: string): string {
   try {
     return realpathSync(path);
   } catch {
