@@ -2,7 +2,7 @@ import { inParallel, nearest, RequestError } from "@tandem/protocol";
 import { locateTable } from "./locate-table.ts";
 import { parseTableFile, type TableFile } from "./table-file.ts";
 import { readOutline, type TableOutline } from "./table-outline.ts";
-import { type TableIdentity, withoutHash } from "./table-path.ts";
+import { decodeName, type TableIdentity, withoutHash } from "./table-path.ts";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import { leftAlone } from "../folder/left-alone.ts";
 import { StampedCache } from "../folder/stamped-cache.ts";
@@ -97,7 +97,7 @@ export class CatalogueReader {
     return paths.map((path) => {
       const full = withoutHash(path.slice(PREFIX.length).replace(/\.yaml$/, ""));
       const qualified = full.slice(full.indexOf("/") + 1);
-      return { path, names: [full, qualified, qualified.slice(qualified.indexOf(".") + 1)].map(decode) };
+      return { path, names: [full, qualified, qualified.slice(qualified.indexOf(".") + 1)].map(decodeName) };
     });
   }
 
@@ -106,14 +106,5 @@ export class CatalogueReader {
     if (text === undefined) return undefined;
     const parsed = parseTableFile(text);
     return parsed.success ? parsed.table : undefined;
-  }
-}
-
-/** People write paths too, so decoding may fail. */
-function decode(name: string): string {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name;
   }
 }

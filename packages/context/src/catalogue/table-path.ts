@@ -35,6 +35,15 @@ export const foldedPath = (path: string): string => path.normalize("NFC").toLowe
 /** The table's part of a file name, without the distinguishing hash. */
 export const withoutHash = (name: string): string => name.replace(/~[0-9a-f]{12}$/, "");
 
+/** The name that is percent-encoded in a path. People write paths too, so decoding may fail. */
+export function decodeName(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
+
 const nameOf = ({ schema, table }: TableIdentity): string => `${encode(schema)}.${encode(table)}`;
 const inFolder = ({ connection }: TableIdentity, name: string): string =>
   `catalogue/${encode(connection)}/${name}.yaml`;

@@ -5,6 +5,7 @@ import type { Proposals } from "../proposals/proposals.ts";
 import type { Run } from "../runs/job-run.ts";
 import type { Budget } from "../runs/metered-llm.ts";
 import { requireWithinLimit } from "../runs/spending-limit.ts";
+import { syncSearch } from "../runs/sync-search.ts";
 import type { Embedder } from "@tandem/runtime";
 import type { ContextTool } from "../context-tool.ts";
 import { draftDbt } from "./catalogue/draft-dbt.ts";
@@ -90,19 +91,8 @@ export async function ingest(run: Run, input: IngestInput): Promise<IngestReport
   const read = { diffs, documents, waiting, triaged: triage.pages, light: extracted.pages.map(({ page }) => page) };
   const agents = new Agents(run);
   for (const isSuspicious of [false, true]) await workLine(run, input, { ...read, agents, isSuspicious, report });
-  if (report.proposals.some(({ accepted }) => accepted > 0)) await syncSearch(run, input.context);
+  if (report.proposals.some(({ accepted }) => accepted > 0)) await syncSearch(run, input.context.search, "the index");
   return report;
-}
-
-/** A failed index update does not fail the run; the next search catches up. */
-async function syncSearch(run: Run, { search }: IngestInput["context"]): Promise<void> {
-  try {
-    await search?.sync();
-  } catch (error) {
-    run.signal.throwIfAborted();
-    if (!(error instanceof TandemError)) throw error;
-    run.skip("search", "the index", error);
-  }
 }
 
 interface ReadSources {

@@ -1,6 +1,7 @@
 import { HUNK_KINDS, HUNK_ORIGINS } from "@tandem/protocol";
 import { matchesGlob } from "node:path";
 import { z } from "zod";
+import { decodeName } from "../catalogue/table-path.ts";
 import type { Change, Hunk } from "./proposal.ts";
 
 /** Selects hunks of a proposal. Criteria are combined with "and", the values of one criterion with "or". */
@@ -87,16 +88,7 @@ function namesOf(path: string): string[] {
   const name = rest.at(-1) ?? plain;
   const names = [path, plain, rest.join("/"), name];
   if (top === "catalogue") names.push(name.slice(name.indexOf(".") + 1));
-  return [...new Set([...names, ...names.map(decoded)])];
-}
-
-/** Special characters of table names are percent-encoded in paths. */
-function decoded(name: string): string {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name;
-  }
+  return [...new Set([...names, ...names.map(decodeName)])];
 }
 
 function isAboutKeys({ oldLines, newLines }: Hunk): boolean {

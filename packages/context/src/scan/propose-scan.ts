@@ -1,11 +1,11 @@
 import type { Table } from "@tandem/connectors";
-import { TandemError } from "@tandem/protocol";
 import { removeTableFile } from "../catalogue/update-table-file.ts";
 import type { TableFile } from "../catalogue/table-file.ts";
 import type { PrivacyReport } from "../privacy/restrict-tables.ts";
 import type { Draft } from "../draft.ts";
 import type { Proposals } from "../proposals/proposals.ts";
 import type { Run } from "../runs/job-run.ts";
+import { syncSearch } from "../runs/sync-search.ts";
 import { type Findings, PROPOSAL_STAGE } from "./draft-tables.ts";
 import type { KnownTable } from "./known-tables.ts";
 import type { ScanContext, ScanResult } from "./scan-result.ts";
@@ -72,19 +72,8 @@ export async function proposeScan(run: Run, scanned: Scanned): Promise<ScanResul
   const sum = (of: "accepted" | "open") => result.proposals.reduce((total, each) => total + each[of], 0);
   const counted = { accepted: sum("accepted"), "for review": sum("open") };
   run.emit({ type: "stage_finished", stage: PROPOSAL_STAGE, counts: counted });
-  if (counted.accepted > 0) await syncSearch(run, context, connectionName);
+  if (counted.accepted > 0) await syncSearch(run, context.search, connectionName);
   return result;
-}
-
-/** A failed index update does not fail the scan; the next search catches up. */
-async function syncSearch(run: Run, { search }: ScanContext, connectionName: string): Promise<void> {
-  try {
-    await search?.sync();
-  } catch (error) {
-    run.signal.throwIfAborted();
-    if (!(error instanceof TandemError)) throw error;
-    run.skip("search", connectionName, error);
-  }
 }
 
 function summaryOf({ tables, joins, descriptions, privacy }: ScanResult, held: number): string {

@@ -6,6 +6,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { withMethods } from "../../scan/testing/with-methods.ts";
 import { updateTableFile } from "../../catalogue/update-table-file.ts";
 import { Metrics } from "../../metrics/metrics-service.ts";
 import { MetricsReader } from "../../metric-definitions/metrics-reader.ts";
@@ -72,7 +73,7 @@ export class EvalStage implements AsyncDisposable {
     const runtime = this.#backend.runtime;
     // One for all runs of the stage: its reader processes are dear to start.
     const connection = (this.#connection ??= await openConnection(location));
-    const shared = methodsOf(connection);
+    const shared = withMethods(connection, { [Symbol.asyncDispose]: async () => {} });
     return await runOneJob({
       store: this.#store,
       space: folder.id,
@@ -121,16 +122,6 @@ export class EvalStage implements AsyncDisposable {
     await rm(this.#home, { recursive: true, force: true, maxRetries: 5 });
   }
 }
-
-/** The connection without its end. */
-const methodsOf = (connection: Connection): Connection => ({
-  dialect: connection.dialect,
-  structure: (options) => connection.structure(options),
-  query: (sql, options) => connection.query(sql, options),
-  estimate: (sql, options) => connection.estimate(sql, options),
-  quote: (name) => connection.quote(name),
-  [Symbol.asyncDispose]: async () => {},
-});
 
 /** The catalogue that a scan would write, with declared joins. */
 async function catalogueOf(path: string): Promise<Record<string, string>> {
