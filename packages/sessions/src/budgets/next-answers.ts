@@ -1,5 +1,5 @@
 import type { ConversationOutput } from "@tandem/claude-code";
-import { costOf, dearestCostOf, type EventOf, type ThreadId, systemClock, type Clock } from "@tandem/protocol";
+import { costOf, dearestCostOf, noUsage, type EventOf, type ThreadId, systemClock, type Clock } from "@tandem/protocol";
 import { NOTHING, toAmount, type Amounts } from "./amounts.ts";
 
 type OutputEvent = Extract<ConversationOutput, { type: "event" }>;
@@ -97,7 +97,7 @@ export class NextAnswers {
 
   /** Whether a price was assumed because a model's price is unknown. */
   get isAssumed(): boolean {
-    return this.#assumed > 0 || costOf(this.#seen.get(null)?.model ?? this.#model(), NO_USAGE) === null;
+    return this.#assumed > 0 || costOf(this.#seen.get(null)?.model ?? this.#model(), noUsage()) === null;
   }
 
   get amounts(): Amounts {
@@ -122,7 +122,7 @@ export class NextAnswers {
     const output = Math.max(SHORTEST_ANSWER, seen?.output ?? 0);
     const isCached = seen !== undefined && this.#clock.now() - seen.at < CACHE_MS;
     const usage = {
-      ...NO_USAGE,
+      ...noUsage(),
       outputTokens: output,
       cacheReadTokens: isCached ? prompt : 0,
       cacheWrite5mTokens: isCached ? 0 : prompt,
@@ -138,18 +138,9 @@ export class NextAnswers {
   }
 }
 
-const NO_USAGE = {
-  inputTokens: 0,
-  outputTokens: 0,
-  cacheReadTokens: 0,
-  cacheWrite5mTokens: 0,
-  cacheWrite1hTokens: 0,
-  webSearches: 0,
-};
-
 /** Zero if the price is known: then it is counted. */
 function assumedCost({ model_usage: usage, tandem: note }: RequestEnd): number {
-  if (note.model === undefined || costOf(note.model, NO_USAGE) !== null) return 0;
+  if (note.model === undefined || costOf(note.model, noUsage()) !== null) return 0;
   const cacheWrite1hTokens = note.cache_write_1h_tokens ?? 0;
   return dearestCostOf({
     inputTokens: usage.input_tokens,
