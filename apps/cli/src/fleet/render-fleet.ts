@@ -5,7 +5,7 @@ import { printable, table, type Style } from "../terminal.ts";
 const BARS = "▁▂▃▄▅▆▇█";
 
 /** Renders the fleet for a terminal. Colours problems and adds the next step. */
-export function renderFleet(status: FleetStatus, style: Style, now = Date.now()): string[] {
+export function renderFleet(status: FleetStatus, style: Style): string[] {
   const { bold, dim, warn } = style;
   const { workers, queue, leases, limits, throughput, dead } = status;
   const live = workers.filter(({ state }) => state !== "gone");
@@ -26,7 +26,7 @@ export function renderFleet(status: FleetStatus, style: Style, now = Date.now())
     const rows = limits.map(({ account, kind, model, resets_at: resets, learned_by: by }) => [
       warn(printable(account)),
       limitName({ kind, model }),
-      `until ${localTime(resets)} ${dim(`(${within(Date.parse(resets) - now)})`)}`,
+      `until ${localTime(resets)} ${dim(`(${within(Date.parse(resets) - Date.now())})`)}`,
       dim(`as ${printable(by)} learned`),
     ]);
     lines.push("", ...section(bold("Exhausted quotas"), table(rows)).slice(0, -1));

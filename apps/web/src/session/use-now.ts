@@ -1,14 +1,14 @@
 import { useEffect, useState } from "react";
 
-/** The current time, updated at an interval while needed. */
-export function useNow(isNeeded: boolean, everyMs = 1_000): number {
+/** The current time, updated every second while needed. */
+export function useNow(isNeeded: boolean): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
     if (!isNeeded) return undefined;
     setNow(Date.now());
-    const timer = setInterval(() => setNow(Date.now()), everyMs);
+    const timer = setInterval(() => setNow(Date.now()), 1_000);
     return () => clearInterval(timer);
-  }, [isNeeded, everyMs]);
+  }, [isNeeded]);
   return now;
 }
 

@@ -5,11 +5,11 @@ import { GRANULARITIES } from "../sql/granularity.ts";
 import type { Model } from "../model/model.ts";
 
 /** Compiles a metric by itself: as one number, or by a period if it needs a time. Throws the first refusal. */
-export function compileMetric(model: Model, name: string, now: Date = new Date()): CompiledQuery {
+export function compileMetric(model: Model, name: string): CompiledQuery {
   let first: MetricError | undefined;
   for (const by of [[], ...GRANULARITIES.toReversed().map((unit) => [`time.${unit}`])]) {
     try {
-      return compileQuery(model, metricQuery.parse({ metrics: [name], by, limit: 1 }), now);
+      return compileQuery(model, metricQuery.parse({ metrics: [name], by, limit: 1 }), new Date());
     } catch (error) {
       if (!(error instanceof MetricError)) throw error;
       first ??= error;

@@ -132,8 +132,8 @@ export class DeploymentService implements Deployments {
   }
 
   /** Archives the deployments of an agent that was archived. */
-  async archiveOf(agentId: string, by?: string): Promise<void> {
-    for (const { id } of (await this.list({ limit: MAX_PAGE, agentId })).data) await this.archive(id, by);
+  async archiveOf(agentId: string): Promise<void> {
+    for (const { id } of (await this.list({ limit: MAX_PAGE, agentId })).data) await this.archive(id);
   }
 
   async pause(id: string, by?: string): Promise<Deployment> {

@@ -5,11 +5,11 @@ const SHOWN_TIMES = 5;
 export type SchedulePreview = { isValid: true; words: string; times: string[] } | { isValid: false; reason: string };
 
 /** A schedule in words with its next times, while it is being typed. */
-export function previewSchedule(expression: string, timezone: string, now = Date.now()): SchedulePreview {
+export function previewSchedule(expression: string, timezone: string): SchedulePreview {
   const parsed = parseCron(expression);
   if (!parsed.ok) return { isValid: false, reason: `Not a schedule: ${parsed.reason}.` };
   if (!isTimeZone(timezone)) return { isValid: false, reason: "Not a time zone. Write one such as Europe/Berlin." };
-  const times = upcomingTimes(parsed.cron, timezone, now, SHOWN_TIMES);
+  const times = upcomingTimes(parsed.cron, timezone, Date.now(), SHOWN_TIMES);
   return {
     isValid: true,
     words: capital(`${describeCron(parsed.cron)}, ${timezone}`),
