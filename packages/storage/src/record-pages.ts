@@ -28,3 +28,16 @@ export async function* recordPages(
     from = page.at(-1)!.key;
   }
 }
+
+/** Deletes the records of a kind, page by page: all, or those that `isGone` selects. */
+export async function deleteRecords(
+  records: Pick<Records, "list" | "write">,
+  space: string,
+  kind: string,
+  { isGone = () => true, ...query }: RecordPagesQuery & { isGone?: (record: StoredRecord) => boolean } = {},
+): Promise<void> {
+  for await (const page of recordPages(records, space, kind, query)) {
+    const changes = page.filter(isGone).map(({ key }) => ({ type: "delete", kind, key }) as const);
+    if (changes.length > 0) await records.write(space, changes);
+  }
+}

@@ -6,7 +6,7 @@ import {
   RequestError,
   type VersionActor,
 } from "@tandem/protocol";
-import { recordPages, type RecordChange, type Records } from "@tandem/storage";
+import { deleteRecords, recordPages, type RecordChange, type Records } from "@tandem/storage";
 import { z } from "zod";
 
 /** Last recorded version of a memory. */
@@ -132,12 +132,7 @@ export class MemoryVersions {
 
   /** A deleted store keeps no history. */
   async forget(store: string): Promise<void> {
-    for (;;) {
-      const page = await this.#records.list(this.#space, VERSION, { prefix: keyOf(store, ""), limit: PAGE });
-      const gone = page.map(({ key }): RecordChange => ({ type: "delete", kind: VERSION, key }));
-      if (gone.length > 0) await this.#records.write(this.#space, gone);
-      if (page.length < PAGE) break;
-    }
+    await deleteRecords(this.#records, this.#space, VERSION, { prefix: keyOf(store, ""), pageSize: PAGE });
     const heads = [...(await this.#heads())].filter(([, known]) => known.store === store);
     if (heads.length > 0) {
       await this.#records.write(

@@ -18,6 +18,17 @@ class Outrun extends Error {
   }
 }
 
+/** False if another writer was faster. */
+export async function tryWrite(write: Promise<unknown>): Promise<boolean> {
+  try {
+    await write;
+    return true;
+  } catch (error) {
+    if (error instanceof RequestError && error.code === "conflict") return false;
+    throw error;
+  }
+}
+
 /** For a write inside `untilWritten`: a conflict of versions makes it try again. */
 export async function orOutrun<T>(write: Promise<T>): Promise<T> {
   try {

@@ -16,7 +16,7 @@ import {
   type VersionActor,
   type Clock,
 } from "@tandem/protocol";
-import { recordPages, type RecordChange, type Records } from "@tandem/storage";
+import { deleteRecords, recordPages, type RecordChange, type Records } from "@tandem/storage";
 import { z } from "zod";
 
 /** Of the memories of all stores that programs created. */
@@ -166,12 +166,7 @@ export class RecordMemories implements StoreMemories {
   /** Deletes all memories and versions of a store that no reader finds any more. Safe to repeat. */
   async purge(store: string): Promise<void> {
     await this.#records.write(SPACE, [{ type: "delete", kind: INDEX, key: store }]);
-    for (;;) {
-      const page = await this.#records.list(SPACE, VERSION, { prefix: keyOf(store, ""), limit: PAGE });
-      const gone = page.map(({ key }): RecordChange => ({ type: "delete", kind: VERSION, key }));
-      if (gone.length > 0) await this.#records.write(SPACE, gone);
-      if (page.length < PAGE) return;
-    }
+    await deleteRecords(this.#records, SPACE, VERSION, { prefix: keyOf(store, ""), pageSize: PAGE });
   }
 
   /** The records of a store that was kept elsewhere. */

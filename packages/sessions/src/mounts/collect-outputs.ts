@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { newId, RequestError, type FileId, type SessionEventBody, isoNow, type Clock } from "@tandem/protocol";
-import type { Records, SessionRow, Store } from "@tandem/storage";
+import { deleteRecords, type Records, type SessionRow, type Store } from "@tandem/storage";
 import { listFolder, readBytesInside } from "@tandem/workspace";
 import { inMounts, OUTPUTS } from "./mount-path.ts";
 
@@ -69,14 +69,7 @@ function unreadable(error: unknown): "unreadable" {
 
 /** Forgets which outputs were stored. The files themselves are deleted with their session. */
 export async function forgetOutputs(records: Records, id: string): Promise<void> {
-  for (;;) {
-    const found = await records.list(SPACE, KIND, { prefix: `${id}/`, limit: MAX_FILES });
-    await records.write(
-      SPACE,
-      found.map(({ key }) => ({ type: "delete" as const, kind: KIND, key })),
-    );
-    if (found.length < MAX_FILES) return;
-  }
+  await deleteRecords(records, SPACE, KIND, { prefix: `${id}/` });
 }
 
 async function findOutputs(folder: string, root: string): Promise<{ paths: string[]; isCut: boolean }> {

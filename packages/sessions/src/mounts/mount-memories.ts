@@ -10,7 +10,7 @@ import {
   type StoreEntry,
   type StoreMemories,
 } from "@tandem/protocol";
-import type { Records, SessionRow } from "@tandem/storage";
+import { deleteRecords, type Records, type SessionRow } from "@tandem/storage";
 import { listFolder, makeFolderInside, readInside, removeInside, replaceInside } from "@tandem/workspace";
 import { z } from "zod";
 
@@ -72,9 +72,7 @@ export async function syncMemories(mount: Mount, mounts: MemoryMounts): Promise<
 }
 
 export async function forgetMemoryMounts(records: Records, session: string): Promise<void> {
-  const found = await records.list(SPACE, KIND, { prefix: `${session}/`, limit: 100 });
-  const changes = found.map(({ key }) => ({ type: "delete" as const, kind: KIND, key }));
-  if (changes.length > 0) await records.write(SPACE, changes);
+  await deleteRecords(records, SPACE, KIND, { prefix: `${session}/` });
 }
 
 const NEWER = "the store has a newer version";

@@ -1,10 +1,9 @@
 import { SECRET_FORM, type SessionId } from "@tandem/protocol";
-import { sealedSecret, type Records, type SecretBox } from "@tandem/storage";
+import { deleteRecords, sealedSecret, type Records, type SecretBox } from "@tandem/storage";
 import { z } from "zod";
 
 const SPACE = "tandem";
 const KIND = "repository_token";
-const PAGE = 500;
 
 const stored = z.union([z.object({ sealed: sealedSecret }), z.object({ reference: z.string() })]);
 
@@ -52,8 +51,6 @@ export class RepositoryTokens {
   }
 
   async forget(session: string): Promise<void> {
-    const found = await this.#records.list(SPACE, KIND, { prefix: `${session}/`, limit: PAGE });
-    const changes = found.map(({ key }) => ({ type: "delete" as const, kind: KIND, key }));
-    if (changes.length > 0) await this.#records.write(SPACE, changes);
+    await deleteRecords(this.#records, SPACE, KIND, { prefix: `${session}/` });
   }
 }

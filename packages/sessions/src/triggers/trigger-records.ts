@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { newId, type DeploymentRunId } from "@tandem/protocol";
-import { recordPages, type RecordChange, type Records } from "@tandem/storage";
+import { deleteRecords, recordPages, type RecordChange, type Records } from "@tandem/storage";
 import {
   acceptedDelivery,
   loggedDelivery,
@@ -15,7 +15,6 @@ const TRIGGER = "trigger";
 /** Signed deliveries that were accepted. */
 const ACCEPTED = "trigger_accepted";
 const LOG = "trigger_log";
-const PAGE = 500;
 /** Deliveries that the log of a trigger keeps. */
 const LOGGED = 200;
 
@@ -47,13 +46,15 @@ export class TriggerRecords {
 
   async delete(id: string): Promise<void> {
     await this.#records.write(SPACE, [{ type: "delete", kind: TRIGGER, key: id }]);
-    await this.#clear(ACCEPTED, `${id}/`);
-    await this.#clear(LOG, `${id}/`);
+    await deleteRecords(this.#records, SPACE, ACCEPTED, { prefix: `${id}/` });
+    await deleteRecords(this.#records, SPACE, LOG, { prefix: `${id}/` });
   }
 
   /** Deliveries signed with an earlier secret need not be remembered. */
   async forgetBefore({ id, secretVersion }: StoredTrigger): Promise<void> {
-    for (let version = 1; version < secretVersion; version += 1) await this.#clear(ACCEPTED, `${id}/${version}/`);
+    for (let version = 1; version < secretVersion; version += 1) {
+      await deleteRecords(this.#records, SPACE, ACCEPTED, { prefix: `${id}/${version}/` });
+    }
   }
 
   /** The run that the same signed bytes have started; undefined if they are new. */
@@ -92,17 +93,6 @@ export class TriggerRecords {
   async #acceptedAs(key: string): Promise<DeploymentRunId | undefined> {
     const found = await this.#records.get(SPACE, ACCEPTED, key);
     return found && acceptedDelivery.parse(found.value).run;
-  }
-
-  async #clear(kind: string, prefix: string): Promise<void> {
-    for (;;) {
-      const page = await this.#records.list(SPACE, kind, { prefix, limit: PAGE });
-      if (page.length === 0) return;
-      await this.#records.write(
-        SPACE,
-        page.map(({ key }) => ({ type: "delete", kind, key })),
-      );
-    }
   }
 }
 

@@ -2,7 +2,7 @@ import { RequestError, type Announcement } from "@tandem/protocol";
 import { recordPages, type RecordChange, type Records } from "@tandem/storage";
 import { z } from "zod";
 import type { RecordQuery } from "../host/read-filtered.ts";
-import { orOutrun, type Versioned } from "../host/until-written.ts";
+import { orOutrun, tryWrite, type Versioned } from "../host/until-written.ts";
 import { storedCredential, storedVault, uniqueKey, type StoredCredential, type StoredVault } from "./stored-vault.ts";
 
 const SPACE = "vaults";
@@ -124,14 +124,8 @@ export class VaultRecords {
   }
 
   /** False if a record has another version. */
-  async tryWrite(changes: readonly RecordChange[], ...announce: Announcement[]): Promise<boolean> {
-    try {
-      await this.#records.write(SPACE, changes, { announce });
-      return true;
-    } catch (error) {
-      if (error instanceof RequestError && error.code === "conflict") return false;
-      throw error;
-    }
+  tryWrite(changes: readonly RecordChange[], ...announce: Announcement[]): Promise<boolean> {
+    return tryWrite(this.#records.write(SPACE, changes, { announce }));
   }
 
   /** Rejects with `Outrun` if a record has another version. */

@@ -1,8 +1,9 @@
-import { RequestError, type Clock } from "@tandem/protocol";
+import type { Clock } from "@tandem/protocol";
 import { DUE, WEBHOOKS, type RecordChange, type Store, type StoredRecord } from "@tandem/storage";
 import type { Log } from "../host/host-settings.ts";
 import { DatabaseWait } from "../host/database-wait.ts";
 import { Timer } from "../host/timer.ts";
+import { tryWrite } from "../host/until-written.ts";
 import {
   DELIVERY,
   dueKey,
@@ -261,19 +262,15 @@ export class DeliveryQueue {
   }
 
   /** Deletes a due record and applies the changes, unless another process has claimed it. */
-  async #replace(due: Pick<StoredRecord, "key" | "version">, changes: readonly RecordChange[]): Promise<boolean> {
+  #replace(due: Pick<StoredRecord, "key" | "version">, changes: readonly RecordChange[]): Promise<boolean> {
     const { key, version } = due;
-    try {
-      await this.#parts.store.records.write(WEBHOOKS, [
+    return tryWrite(
+      this.#parts.store.records.write(WEBHOOKS, [
         { type: "put", kind: DUE, key, value: null, version },
         { type: "delete", kind: DUE, key },
         ...changes,
-      ]);
-      return true;
-    } catch (error) {
-      if (error instanceof RequestError && error.code === "conflict") return false;
-      throw error;
-    }
+      ]),
+    );
   }
 
   async #guarded(work: () => Promise<void>): Promise<void> {

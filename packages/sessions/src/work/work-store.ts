@@ -1,6 +1,7 @@
-import { newId, RequestError } from "@tandem/protocol";
-import { recordPages, type RecordChange, type Records } from "@tandem/storage";
+import { newId } from "@tandem/protocol";
+import { deleteRecords, recordPages, type RecordChange, type Records } from "@tandem/storage";
 import { z } from "zod";
+import { tryWrite } from "../host/until-written.ts";
 import { newWorkItem, workItem, type WorkItem } from "./work-item.ts";
 
 const SPACE = "work";
@@ -105,22 +106,12 @@ export class WorkStore {
       [ITEM, isOldItem],
       [POLLER, isOldPoller],
     ] as const) {
-      for await (const page of recordPages(this.#records, SPACE, kind)) {
-        const gone = page.filter(({ value }) => isOld(value));
-        const changes = gone.map(({ key }): RecordChange => ({ type: "delete", kind, key }));
-        if (changes.length > 0) await this.#records.write(SPACE, changes);
-      }
+      await deleteRecords(this.#records, SPACE, kind, { isGone: ({ value }) => isOld(value) });
     }
   }
 
-  async #write(changes: readonly RecordChange[]): Promise<boolean> {
-    try {
-      await this.#records.write(SPACE, changes);
-      return true;
-    } catch (error) {
-      if (error instanceof RequestError && error.code === "conflict") return false;
-      throw error;
-    }
+  #write(changes: readonly RecordChange[]): Promise<boolean> {
+    return tryWrite(this.#records.write(SPACE, changes));
   }
 }
 

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { isId, newId, RequestError, sleep, systemClock, type Clock, type IdKind } from "@tandem/protocol";
-import { recordPages, type Records } from "@tandem/storage";
+import { deleteRecords, type Records } from "@tandem/storage";
 import { expiryMs, journalPage, type JournalEntry, type JournalPage } from "./journal-page.ts";
 import { repeatWindowMs } from "./repeat-window.ts";
 
@@ -290,11 +290,10 @@ export class RequestJournal {
     if (now - this.#sweptAt < SWEEP_MS) return;
     this.#sweptAt = now;
     try {
-      for await (const page of recordPages(this.#records, SPACE, KIND, { pageSize: SWEPT_AT_ONCE })) {
-        const old = page.filter(({ updatedAt }) => Date.parse(updatedAt) < now - expiryMs);
-        const changes = old.map(({ key }) => ({ type: "delete" as const, kind: KIND, key }));
-        if (changes.length > 0) await this.#records.write(SPACE, changes);
-      }
+      await deleteRecords(this.#records, SPACE, KIND, {
+        pageSize: SWEPT_AT_ONCE,
+        isGone: ({ updatedAt }) => Date.parse(updatedAt) < now - expiryMs,
+      });
     } catch (error) {
       this.#warn({ err: error }, "answers that have expired could not be deleted");
     }

@@ -1,6 +1,7 @@
-import { RequestError, sleep, type Clock } from "@tandem/protocol";
+import { sleep, type Clock } from "@tandem/protocol";
 import type { Records, StoredRecord } from "@tandem/storage";
 import { z } from "zod";
+import { tryWrite } from "../../host/until-written.ts";
 import type { ReadCredential, VaultReader } from "../vault-reader.ts";
 import type { GuardedFetch } from "./guarded-fetch.ts";
 import { requestTokens, type OAuthClient, type TokenAnswer, type Tokens } from "./request-tokens.ts";
@@ -158,15 +159,9 @@ export class TokenRefresher {
   }
 
   /** Never deleted: with a new record, versions would start again, and a holder that slept could release another's lease. */
-  async #write(id: string, value: RefreshState, before: Pick<StoredRecord, "version"> | undefined): Promise<boolean> {
-    try {
-      const version = before?.version ?? 0;
-      await this.#dependencies.records.write(SPACE, [{ type: "put", kind: KIND, key: id, value, version }]);
-      return true;
-    } catch (error) {
-      if (error instanceof RequestError && error.code === "conflict") return false;
-      throw error;
-    }
+  #write(id: string, value: RefreshState, before: Pick<StoredRecord, "version"> | undefined): Promise<boolean> {
+    const version = before?.version ?? 0;
+    return tryWrite(this.#dependencies.records.write(SPACE, [{ type: "put", kind: KIND, key: id, value, version }]));
   }
 }
 
