@@ -216,7 +216,8 @@ export {
 } from "./events/session-event.ts";
 export type { WorkflowLeaf, WorkflowRunError, WorkflowRunResult } from "./events/workflow-event.ts";
 export type { CodeDiagnostic } from "./events/code-diagnostic.ts";
-export type { BackgroundTask, RequestNote, SandboxState } from "./events/tandem-event.ts";
+export type { BackgroundTask } from "./api/sessions/session-tasks.ts";
+export type { RequestNote, SandboxState } from "./events/tandem-event.ts";
 export type { Todo } from "./events/todo.ts";
 export type { ModelUsage } from "./events/model-usage.ts";
 export type { SessionErrorDetail, SessionErrorType } from "./events/session-error.ts";

@@ -1,4 +1,4 @@
-import type { Approval, Verdict } from "@tandem/protocol";
+import type { Approval } from "@tandem/protocol";
 import { Link } from "@tanstack/react-router";
 import { InlineCode } from "../text/inline-code.tsx";
 import { ruleText } from "../text/rule-text.ts";
@@ -8,7 +8,7 @@ const OF = { user: "yours", project: "project", agent: "agent", session: "sessio
 /** Why approval is needed: the rule or another reason. */
 export function VerdictLine({ verdict }: { verdict: Approval["verdict"] }) {
   if (!verdict) return null;
-  const rule = verdict["rule"] as Verdict["rule"];
+  const { rule } = verdict;
   return (
     <p className="text-sm text-ink-soft">
       <InlineCode text={verdict.why} />

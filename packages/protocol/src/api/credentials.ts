@@ -43,7 +43,7 @@ export const credentialsReport = z
           source: z.string().nullable(),
           /** `unknown`: only a request could tell. `expired`: an expired login without a refresh token. */
           state: z.enum(["found", "absent", "expired", "unknown", "none_needed"]),
-          payer: typed<Payer>(z.string()),
+          payer: typed<Payer>()(z.string()),
           because: z.string(),
         }),
       )

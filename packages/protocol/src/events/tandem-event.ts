@@ -1,6 +1,7 @@
+import type { BackgroundTask } from "../api/sessions/session-tasks.ts";
 import type { BudgetGauge } from "../config/limits.ts";
 import type { PermissionMode } from "../config/rule.ts";
-import type { EventId, SessionId, ThreadId, WorkflowRunId } from "../ids.ts";
+import type { EventId, SessionId } from "../ids.ts";
 import type { SandboxViolationKind, ToolCallState } from "../words.ts";
 import type { ApprovalOutcome } from "./approval-answer.ts";
 import type { CodeDiagnostic } from "./code-diagnostic.ts";
@@ -9,16 +10,6 @@ import type { Todo } from "./todo.ts";
 import type { UsageSnapshot } from "./usage-snapshot.ts";
 
 // The events that Anthropic's API does not have. Their types begin with `tandem.`.
-
-export interface BackgroundTask {
-  id: string;
-  /** `shell`, `subagent`, `workflow` or another kind that Claude Code names. */
-  kind: string;
-  description: string;
-  status: string;
-  session_thread_id?: ThreadId;
-  workflow_run_id?: WorkflowRunId;
-}
 
 export interface RequestNote {
   /** The answering model and its message; a request that failed before an answer has neither. */

@@ -51,10 +51,10 @@ export type Job = {
     result: (Kind extends "evals" ? EvalReport : Record<string, unknown>) | null;
   };
 }[keyof JobParams];
-const job = typed<Job>(outline);
+const job = typed<Job>()(outline);
 
 const jobEvent = z
-  .object({ seq: z.int(), at: z.string(), event: typed<RunEvent>(z.looseObject({ type: z.string() })) })
+  .object({ seq: z.int(), at: z.string(), event: typed<RunEvent>()(z.looseObject({ type: z.string() })) })
   .meta({ id: "JobEvent" });
 export type JobEvent = z.infer<typeof jobEvent>;
 

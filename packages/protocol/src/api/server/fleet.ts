@@ -107,7 +107,7 @@ export const fleetApi = {
   "fleet.workers.drain": { response: fleetWorker },
   "fleet.previews.stream": {
     frame: z
-      .object({ after: z.int(), deltas: z.array(typed<LiveDelta>(z.looseObject({}))) })
+      .object({ after: z.int(), deltas: z.array(typed<LiveDelta>()(z.looseObject({}))) })
       .meta({ id: "FleetPreviews" }),
   },
   "fleet.sends.settled": { response: z.object({ begun: z.number().nullable() }) },

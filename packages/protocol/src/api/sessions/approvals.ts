@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { PERMISSION_MODES, rule, RULE_ACTIONS } from "../../config/rule.ts";
+import { PERMISSION_MODES, rule, RULE_ACTIONS, type Verdict } from "../../config/rule.ts";
 import { APPROVAL_SCOPES, approvalAnswer } from "../../events/approval-answer.ts";
 import { filePatch } from "../../events/file-patch.ts";
 import { pageOf, pageQuery } from "../page.ts";
+import { typed } from "../typed.ts";
 import { TOOL_CALL_STATES } from "../../words.ts";
 
 const APPROVAL_STATUSES = ["pending", "resolved"] as const;
@@ -26,7 +27,9 @@ export const approval = z
     mcp_server_name: z.string().optional(),
     input: z.record(z.string(), z.unknown()),
     /** The reason for asking. */
-    verdict: z.looseObject({ action: z.enum(RULE_ACTIONS), why: z.string(), by: z.string() }).optional(),
+    verdict: typed<Verdict>()(
+      z.looseObject({ action: z.enum(RULE_ACTIONS), why: z.string(), by: z.string() }),
+    ).optional(),
     diff: filePatch.optional(),
     plan: z.string().optional(),
     suggestion: rule.optional(),

@@ -23,6 +23,6 @@ export const commandsApi = {
   "sessions.commands.list": { response: listOf(slashCommand) },
   "sessions.shell.run": {
     body: z.strictObject({ command: z.string().min(1).max(10_000) }).meta({ id: "ShellCommand" }),
-    response: typed<EventOf<"tandem.shell">>(sessionEvent),
+    response: typed<EventOf<"tandem.shell">>()(sessionEvent),
   },
 };

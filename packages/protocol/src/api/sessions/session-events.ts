@@ -100,7 +100,7 @@ export const ANTHROPIC_EVENT_TYPES: readonly SessionEventType[] = EVENT_TYPES.fi
 
 const eventType = z.enum(EVENT_TYPES).meta({ id: "SessionEventType" });
 
-export const sessionEvent = typed<SessionEvent>(
+export const sessionEvent = typed<SessionEvent>()(
   z.looseObject({ type: eventType, id: z.string(), processed_at: z.string().nullable() }).meta({
     id: "SessionEvent",
     description:
@@ -108,7 +108,7 @@ export const sessionEvent = typed<SessionEvent>(
   }),
 );
 
-const delta = typed<Delta>(
+const delta = typed<Delta>()(
   z
     .looseObject({
       type: z.enum([

@@ -5,7 +5,7 @@ import { typed } from "../typed.ts";
 import { sessionEvent } from "./session-events.ts";
 import { count } from "../page.ts";
 
-export const loggedEvent = typed<LoggedEvent>(
+export const loggedEvent = typed<LoggedEvent>()(
   z
     .object({ seq: z.int(), thread: z.string().nullable(), event: sessionEvent })
     .meta({ id: "LoggedEvent", description: "An event in its place in the log." }),
