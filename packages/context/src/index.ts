@@ -25,7 +25,6 @@ export { holdsFor, isExpired, MEMORY_SCOPES, type MemoryFile, type MemoryScope }
 export { contradictionsOf, Memories, type StoredMemory } from "./memory/memories.ts";
 export { findMemory, forget, keep, remember } from "./memory/remember.ts";
 export { captureIsOff, memoryKind, rememberKind } from "./memory/memory-kind.ts";
-export type { Captured } from "./memory/capture-session.ts";
 export { MemoryCapture } from "./memory/memory-capture.ts";
 export { MemoryStores } from "./memory/memory-stores.ts";
 export { isPageKey, pageKeyOf, pagePath, parsePage, renderPage } from "./wiki/page-file.ts";
@@ -60,8 +59,6 @@ export {
 export type { SourceAccess } from "./sources/open-source.ts";
 export type { ScrubReport } from "./scrub/scrub-context.ts";
 export type { ScanPlan } from "./scan/plan-scan.ts";
-export type { ScanResult } from "./scan/scan-result.ts";
-export type { PrivacyReport } from "./privacy/restrict-tables.ts";
 export { BOX } from "./tools/layout-graph.ts";
 export { tableGraph, type TableGraph } from "./tools/table-graph.ts";
 export { awaitCancelled, cancelJob, endCancelled } from "./runs/cancel-job.ts";
@@ -74,7 +71,6 @@ export { queryAnswer } from "./tools/sql-tool.ts";
 export { tableDescription } from "./tools/table-tool.ts";
 export { foundValues } from "./values/find-values.ts";
 export type { IngestPlan } from "./ingest/ingest-plan.ts";
-export type { IngestReport } from "./ingest/ingest-report.ts";
 export type { Source } from "./sources/source.ts";
 export { compareRuns } from "./evals/compare-runs.ts";
 export { evalParams, type EvalParams } from "./evals/eval-params.ts";

@@ -28,6 +28,7 @@ export { parseJson } from "./parse-json.ts";
 export { readFrames, type Frame } from "./read-frames.ts";
 export { REDACTED, Redactor, redactText, redactValue, type StreamRedactor } from "./redaction/redactor.ts";
 export { LlmError, type LlmErrorCode } from "./errors/llm-error.ts";
+export { MissingVariable, missingVariable } from "./errors/missing-variable.ts";
 export { nearest } from "./errors/nearest.ts";
 export { TandemError } from "./errors/tandem-error.ts";
 export { AnswerUsage } from "./models/answer-usage.ts";

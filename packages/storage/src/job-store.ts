@@ -1,4 +1,4 @@
-import type { JOB_STATES, JobEvent as KnownJobEvent, JobId } from "@tandem/protocol";
+import type { JOB_STATES, JobError, JobEvent as KnownJobEvent, JobId } from "@tandem/protocol";
 import type { Page, PageQuery } from "./page.ts";
 
 export { JOB_STATES } from "@tandem/protocol";
@@ -17,7 +17,7 @@ export interface JobRow {
   progress: unknown;
   /** Set when the job ends. */
   result: unknown;
-  error: { code: string; message: string; fix?: string } | null;
+  error: JobError | null;
   /** Set by `requestCancel`; the running job polls it. */
   cancelRequested: boolean;
   createdAt: string;

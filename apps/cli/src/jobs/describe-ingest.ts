@@ -1,4 +1,5 @@
-import type { IngestPlan, IngestReport } from "@tandem/context";
+import type { IngestPlan } from "@tandem/context";
+import type { IngestReport } from "@tandem/protocol";
 import type { Invocation } from "../invocation.ts";
 import { printable, styleFor, table } from "../terminal.ts";
 import { describeJob, dollars, jobAsJson, priceText, type JobOutcome } from "./describe-job.ts";

@@ -1,4 +1,4 @@
-import type { PrivacyReport, ScanResult } from "@tandem/context";
+import type { PrivacyReport, ScanResult } from "@tandem/protocol";
 import type { PricedPlan } from "@tandem/tandem/context";
 import type { Invocation } from "../invocation.ts";
 import { printable, styleFor, table } from "../terminal.ts";

@@ -105,9 +105,7 @@ async function runInServer(
 
 /** Explains a secret that this command's environment has and the server's lacks. */
 function withMissingSecrets(row: JobRow, env: Invocation["env"], { url, pid }: ServerInfo): JobRow {
-  const names = [...(row.error?.message ?? "").matchAll(/env:(\w+)/g)].flatMap(([, name]) =>
-    name !== undefined && env[name] ? [name] : [],
-  );
+  const names = (row.error?.missing_variables ?? []).filter((name) => env[name]);
   if (!row.error || names.length === 0) return row;
   const fix = `The server at ${url} (pid ${pid}) runs this job, and its environment has no ${names.join(", ")}. Start the server with it, or stop the server and run this again.`;
   return { ...row, error: { ...row.error, fix } };

@@ -1,4 +1,4 @@
-import { EVAL_ARMS } from "@tandem/protocol";
+import { EVAL_ARMS, type JobParams } from "@tandem/protocol";
 import { z } from "zod";
 
 export const evalParams = z.strictObject({
@@ -11,5 +11,5 @@ export const evalParams = z.strictObject({
   ask: z.boolean().default(true),
   /** Compares the context without this proposal and with it. */
   proposal: z.string().min(1).optional(),
-});
+}) satisfies z.ZodType<JobParams["evals"]>;
 export type EvalParams = z.output<typeof evalParams>;

@@ -1,31 +1,4 @@
-import type { Curated } from "./curate/curate.ts";
-import type { Proposed } from "./propose/propose-line.ts";
-import type { Reconciled } from "./reconcile/reconcile.ts";
-import type { FailedCall } from "./workbench/failed-calls.ts";
-import type { DiffCounts } from "../sources/diff-source.ts";
-
-/** Result of an ingest job. */
-export interface IngestReport {
-  sources: (DiffCounts & { name: string })[];
-  /** Documents by triage result. `left`: not reached. */
-  documents: { skip: number; light: number; full: number; failed: number; left: number };
-  units: {
-    done: number;
-    budget: number;
-    /** Their work is kept, and some of their tool calls failed. */
-    partly: { unit: string; calls: FailedCall[] }[];
-    failed: { unit: string; message: string }[];
-  };
-  candidates: Curated["counts"];
-  reconciled: Reconciled["counts"] & { failed: string | null };
-  /** Pages. */
-  gates: { checked: number; mended: number; dropped: number };
-  pages: { added: number; changed: number; removed: number };
-  tables: number;
-  /** Metrics files. */
-  metrics: number;
-  proposals: Proposed[];
-}
+import type { IngestReport } from "@tandem/protocol";
 
 export const emptyReport = (): IngestReport => ({
   sources: [],

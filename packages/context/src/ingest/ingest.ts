@@ -1,4 +1,4 @@
-import { type Config, TandemError } from "@tandem/protocol";
+import { type Config, type IngestReport, TandemError } from "@tandem/protocol";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import type { Decision } from "../proposals/proposal.ts";
 import type { Proposals } from "../proposals/proposals.ts";
@@ -17,7 +17,7 @@ import type { Candidate } from "./extract/candidate.ts";
 import { listCandidates } from "./extract/candidates.ts";
 import { extractCandidates } from "./extract/extract-candidates.ts";
 import { passGates } from "./gates/pass-gates.ts";
-import { addCounts, emptyReport, type IngestReport } from "./ingest-report.ts";
+import { addCounts, emptyReport } from "./ingest-report.ts";
 import { proposeLine } from "./propose/propose-line.ts";
 import { settleLine } from "./propose/settle-line.ts";
 import { reconcile } from "./reconcile/reconcile.ts";

@@ -1,8 +1,8 @@
+import { capturedMemories } from "@tandem/protocol";
 import { always, creditTooLow, text, unauthorized } from "@tandem/rehearsal";
 import { describe, expect, test, vi } from "vitest";
 import type { RehearsedBackend } from "../scan/testing/rehearsed-backend.ts";
 import { sharedStore } from "../testing/shared-store.ts";
-import type { Captured } from "./capture-session.ts";
 import { remember } from "./remember.ts";
 import { calling, conversation, proposing } from "./testing/memory-answers.ts";
 import { MemoryStage } from "./testing/memory-stage.ts";
@@ -42,7 +42,7 @@ describe("a document cannot create a memory, even if it fools the model", () => 
     const row = await stage.run({ session: id }, { script });
     expect(row).toMatchObject({ state: "done", result: { found: 1, accepted: 0 } });
     expect(await stage.statements()).toEqual([]);
-    const [proposal] = (row.result as Captured).proposals;
+    const [proposal] = capturedMemories.parse(row.result).proposals;
     expect(await stage.context.proposals.get(proposal!)).toMatchObject({
       state: "open",
       quarantine: expect.stringMatching(/\.$/),
@@ -196,7 +196,7 @@ describe("a continued session", () => {
     const { id, events } = await stage.session({ agent: "Orders are in orders_v2." });
     const script = () => calling(proposing({ text: "Orders are in orders_v2.", events: [events[0]!.id] }));
     const first = await stage.run({ session: id }, { script: script() });
-    await stage.context.proposals.reject((first.result as Captured).proposals[0]!, { by: "ada" });
+    await stage.context.proposals.reject(capturedMemories.parse(first.result).proposals[0]!, { by: "ada" });
     await stage.say(id, { agent: "More." });
     const again = await stage.run({ session: id }, { script: script() });
     expect(again).toMatchObject({ state: "done", result: { parts: 1, found: 0, proposals: [] } });
@@ -220,7 +220,7 @@ describe("existing memories", () => {
     );
     const row = await stage.run({ session: id }, { script });
     expect(conversation(backend.rehearsal.modelRequests)).toContain("Refunds take 30 days.");
-    const [proposal] = (row.result as Captured).proposals;
+    const [proposal] = capturedMemories.parse(row.result).proposals;
     const { decisions } = (await stage.context.proposals.get(proposal!))!;
     expect(decisions).toMatchObject([
       {
@@ -252,7 +252,7 @@ describe("existing memories", () => {
     const row = await stage.run({ session: id }, { script });
     expect(row.result).toMatchObject({ found: 1, accepted: 0 });
     expect(await stage.statements()).toEqual(["Refunds take 30 days."]);
-    await stage.context.proposals.accept((row.result as Captured).proposals[0]!, { by: "ada" });
+    await stage.context.proposals.accept(capturedMemories.parse(row.result).proposals[0]!, { by: "ada" });
     expect(await stage.memories.own()).toMatchObject([
       {
         id: memory.id,

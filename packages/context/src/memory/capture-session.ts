@@ -1,4 +1,4 @@
-import { LlmError, RequestError, type SessionId } from "@tandem/protocol";
+import { type CapturedMemories, LlmError, RequestError, type SessionId } from "@tandem/protocol";
 import type { Records } from "@tandem/storage";
 import { z } from "zod";
 import type { Run } from "../runs/job-run.ts";
@@ -28,25 +28,16 @@ export async function readUpTo(records: Records, space: string, session: string)
   return stored && readRecord.parse(stored.value);
 }
 
-export interface Captured {
-  session: string;
-  /** Parts read by an agent; 0 if there was nothing new. */
-  parts: number;
-  found: number;
-  proposals: string[];
-  accepted: number;
-}
-
 /**
  * Lets an agent read the new part of a session and propose memories. The read position is stored only after the
  * proposals: a failure before that reads again, but cached model results are not requested twice.
  */
-export async function captureSession(run: Run, parts: MemoryParts, id: string): Promise<Captured> {
+export async function captureSession(run: Run, parts: MemoryParts, id: string): Promise<CapturedMemories> {
   const { context, store, now = () => new Date() } = parts;
   const row = await store.sessions.get(id);
   if (!row) throw new RequestError("not_found", `There is no session ${id}.`);
   const session: SessionId = row.id;
-  const captured: Captured = { session, parts: 0, found: 0, proposals: [], accepted: 0 };
+  const captured: CapturedMemories = { session, parts: 0, found: 0, proposals: [], accepted: 0 };
   let after = (await readUpTo(store.records, context.id, session))?.seq ?? 0;
   run.emit({ type: "stage_started", stage: STAGE, total: null });
   for (let part = 0; part < MAX_PARTS; part += 1) {

@@ -1,4 +1,4 @@
-import { newId } from "@tandem/protocol";
+import { type CapturedText, newId } from "@tandem/protocol";
 import { z } from "zod";
 import { suspicionOf } from "../untrusted/suspicion.ts";
 import type { Run } from "../runs/job-run.ts";
@@ -12,16 +12,6 @@ import { proposedBefore } from "./proposed-statements.ts";
 import { titleOf } from "./remember.ts";
 import { saysTheSame } from "./statement.ts";
 
-export interface TextCaptured {
-  /** An existing memory with the same statement. */
-  known?: string;
-  /** An earlier proposal of the same statement. */
-  before?: string;
-  proposals: string[];
-  contradicts: string[];
-  unchecked?: string;
-}
-
 const checked = z.object({ memory: foundMemory, unchecked: z.string().optional() });
 
 /** Proposes a statement submitted by an agent. It is unverified, so a person must review it, whatever the rules. */
@@ -29,7 +19,7 @@ export async function captureText(
   run: Run,
   parts: MemoryParts,
   given: { text: string; scope: MemoryScope; agent?: string; by: string },
-): Promise<TextCaptured> {
+): Promise<CapturedText> {
   const { context, store, settings, now = () => new Date() } = parts;
   const { by, agent } = given;
   if (given.scope === "agent" && agent === undefined) throw noAgent();

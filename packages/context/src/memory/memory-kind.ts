@@ -1,4 +1,4 @@
-import { RequestError } from "@tandem/protocol";
+import { type JobParams, RequestError } from "@tandem/protocol";
 import { z } from "zod";
 import { type JobKind, jobKind } from "../runs/job-kind.ts";
 import { captureSession } from "./capture-session.ts";
@@ -12,8 +12,10 @@ const handedIn = z.strictObject({
   /** Agent of the session. */
   agent: z.string().min(1).max(200).optional(),
   by: z.string().min(1).max(200),
-});
-const memoryParams = z.union([z.strictObject({ session: z.string().min(1).max(100) }), handedIn]);
+}) satisfies z.ZodType<JobParams["remember"]>;
+const memoryParams = z.union([z.strictObject({ session: z.string().min(1).max(100) }), handedIn]) satisfies z.ZodType<
+  JobParams["memory"]
+>;
 
 /** A job that reads a session for memories, or proposes a submitted one. */
 export const memoryKind = (parts: MemoryParts): JobKind =>

@@ -1,8 +1,8 @@
+import type { CapturedText } from "@tandem/protocol";
 import { always, object, unauthorized } from "@tandem/rehearsal";
 import { describe, expect, test } from "vitest";
 import type { RehearsedBackend } from "../scan/testing/rehearsed-backend.ts";
 import { sharedStore } from "../testing/shared-store.ts";
-import type { TextCaptured } from "./capture-text.ts";
 import { contradictionsOf } from "./memories.ts";
 import { isExpired } from "../formats/memory-file.ts";
 import { forget, keep, remember, type Words } from "./remember.ts";
@@ -140,7 +140,7 @@ describe("an agent's statement", () => {
       script: [object({ contradicts: [{ id: "m1", why: "x" }] })],
     });
     expect(row).toMatchObject({ state: "done", result: { contradicts: [memory.id] }, requests: 1 });
-    const [id] = (row.result as TextCaptured).proposals;
+    const [id] = (row.result as CapturedText).proposals;
     expect(await stage.context.proposals.get(id!)).toMatchObject({
       state: "open",
       quarantine: "It is an agent's word.",

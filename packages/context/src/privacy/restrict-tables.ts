@@ -1,19 +1,9 @@
-import { type SamplesConfig, TandemError } from "@tandem/protocol";
+import { type PrivacyReport, type SamplesConfig, TandemError } from "@tandem/protocol";
 import type { Relationship, TableProfile } from "@tandem/relationships";
 import { type ScannedTable, tableKey } from "./scanned-table.ts";
 import type { PersonalKind } from "./personal-data.ts";
 import { type ColumnIdentity, SamplePolicy } from "./sample-policy.ts";
 import { type Storage, storableProfile, storageOf, valuesOf } from "./storable-values.ts";
-
-/** Columns whose values are withheld, for the result of a scan. */
-export interface PrivacyReport {
-  /** Detected as personal data and stored as shapes. */
-  personal: { column: string; kind: PersonalKind }[];
-  /** Columns stored as shapes or not at all because of `scan.samples`. */
-  configured: number;
-  /** Patterns of `scan.samples` for this connection that match no column. */
-  unmatchedPatterns: string[];
-}
 
 export interface RestrictedTables {
   tables: ScannedTable[];

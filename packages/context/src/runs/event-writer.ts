@@ -1,3 +1,4 @@
+import type { JobProgress } from "@tandem/protocol";
 import { LeaseLost, type JobLease, type JobStore } from "@tandem/storage";
 import type { RunEvent } from "./job-run.ts";
 
@@ -11,12 +12,16 @@ export class EventWriter {
   readonly #jobs: JobStore;
   readonly #lease: JobLease;
   readonly #onLost: (error: unknown) => void;
-  readonly #progress: () => unknown;
+  readonly #progress: () => JobProgress;
   #waiting: RunEvent[] = [];
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(jobs: JobStore, lease: JobLease, parts: { progress: () => unknown; onLost: (error: unknown) => void }) {
+  constructor(
+    jobs: JobStore,
+    lease: JobLease,
+    parts: { progress: () => JobProgress; onLost: (error: unknown) => void },
+  ) {
     this.#jobs = jobs;
     this.#lease = lease;
     this.#progress = parts.progress;

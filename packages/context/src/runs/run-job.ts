@@ -1,4 +1,4 @@
-import { TandemError } from "@tandem/protocol";
+import { type JobError, type JobProgress, missingVariable, TandemError } from "@tandem/protocol";
 import { LeaseLost, type JobLease, type JobRow, type JobStore, type Store } from "@tandem/storage";
 import { EventWriter } from "./event-writer.ts";
 import { type Budget, type LlmSource, MeteredLlm } from "./metered-llm.ts";
@@ -44,18 +44,26 @@ export async function runJob(input: JobInput): Promise<JobRow> {
   const resumed = startedAt !== null;
   const stop = new AbortController();
   const cache = new StepCache(store.records, space);
-  const position = { stage: null as string | null, done: 0, total: null as number | null, item: null as string | null };
+  let position: Pick<JobProgress, "stage" | "done" | "total" | "item"> = {
+    stage: null,
+    done: 0,
+    total: null,
+    item: null,
+  };
   const skipped: { stage: string; item: string; code: string }[] = [];
-  const spent = () => ({ requests: llm?.requests ?? 0, cached: cache.hits, usd: llm === undefined ? 0 : llm.usd });
+  const spent = (): JobProgress["spent"] => ({
+    requests: llm?.requests ?? 0,
+    cached: cache.hits,
+    usd: llm === undefined ? 0 : llm.usd,
+  });
   const writer = new EventWriter(store.jobs, lease, {
     progress: () => ({ ...position, skipped: skipped.length, spent: spent() }),
     onLost: (error) => stop.abort(error),
   });
   const emit = (event: RunEvent) => {
-    if (event.type === "stage_started")
-      Object.assign(position, { stage: event.stage, done: 0, total: event.total, item: null });
+    if (event.type === "stage_started") position = { stage: event.stage, done: 0, total: event.total, item: null };
     if (event.type === "stage_progress") {
-      Object.assign(position, { stage: event.stage, done: event.done, total: event.total, item: event.item });
+      position = { stage: event.stage, done: event.done, total: event.total, item: event.item };
     }
     writer.add(event);
   };
@@ -113,12 +121,17 @@ export async function runJob(input: JobInput): Promise<JobRow> {
   async function end(state: EndState, error: TandemError | undefined, result: unknown): Promise<JobRow> {
     emit({ type: "spent", ...spent() });
     emit({ type: "ended", state, message: error?.message ?? null });
-    const told = error && { code: error.code, message: error.message, ...(error.fix && { fix: error.fix }) };
-    await writer.flush({ ...ended(state), result: result ?? null, error: told ?? null });
+    await writer.flush({ ...ended(state), result: result ?? null, error: error ? jobError(error) : null });
     const row = await store.jobs.get(job);
     if (!row) throw new TandemError("not_found", `The job ${job} was deleted as it ended.`);
     return row;
   }
+}
+
+function jobError(error: TandemError): JobError {
+  const { code, message, fix } = error;
+  const variable = missingVariable(error);
+  return { code, message, ...(fix && { fix }), ...(variable !== undefined && { missing_variables: [variable] }) };
 }
 
 type Outcome =

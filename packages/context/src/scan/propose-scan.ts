@@ -1,14 +1,14 @@
 import type { Table } from "@tandem/connectors";
+import type { PrivacyReport, ScanResult } from "@tandem/protocol";
 import { removeTableFile } from "../catalogue/update-table-file.ts";
 import type { TableFile } from "../catalogue/table-file.ts";
-import type { PrivacyReport } from "../privacy/restrict-tables.ts";
 import type { Draft } from "../draft.ts";
 import type { Proposals } from "../proposals/proposals.ts";
 import type { Run } from "../runs/job-run.ts";
 import { syncSearch } from "../runs/sync-search.ts";
 import { type Findings, PROPOSAL_STAGE } from "./draft-tables.ts";
 import type { KnownTable } from "./known-tables.ts";
-import type { ScanContext, ScanResult } from "./scan-result.ts";
+import type { ScanContext } from "./scan-context.ts";
 
 // Lost rights, or another database at the same address, look like dropped tables.
 const MANY = 4;

@@ -1,5 +1,5 @@
 import type { Connection, SkippedTable, Table, TableName } from "@tandem/connectors";
-import { type Config, TandemError } from "@tandem/protocol";
+import { type Config, type ScanResult, TandemError } from "@tandem/protocol";
 import { profileTables, type TableProfile } from "@tandem/relationships";
 import { messageWithoutValues } from "../privacy/message-without-values.ts";
 import { restrictTables } from "../privacy/restrict-tables.ts";
@@ -13,7 +13,7 @@ import { type KnownTable, knownTables, pathsOfTables } from "./known-tables.ts";
 import { estimateScan } from "./plan-scan.ts";
 import { proposeScan } from "./propose-scan.ts";
 import { SCAN_ROLE } from "./scan-calls.ts";
-import type { ScanContext, ScanResult } from "./scan-result.ts";
+import type { ScanContext } from "./scan-context.ts";
 import { type ScannedTable, tableKey, tableLabel } from "../privacy/scanned-table.ts";
 import { shownToModels } from "./shown-to-models.ts";
 import { wantedDescriptions } from "./wanted-descriptions.ts";

@@ -1,4 +1,4 @@
-import { TandemError } from "@tandem/protocol";
+import { MissingVariable, TandemError } from "@tandem/protocol";
 import { spawn } from "node:child_process";
 import { readFile, stat } from "node:fs/promises";
 import { homedir } from "node:os";
@@ -25,7 +25,10 @@ export async function resolveSecret(reference: string, place: SecretContext): Pr
   const colon = reference.indexOf(":");
   const [scheme, rest] = [reference.slice(0, colon), reference.slice(colon + 1)];
   const secret = (await fetchers[scheme as keyof typeof fetchers](rest, place)).trim();
-  if (secret === "") throw unavailable(reference, "is empty", `Put the secret where ${scheme}: points to.`);
+  if (secret === "") {
+    const fix = `Put the secret where ${scheme}: points to.`;
+    throw scheme === "env" ? missing(rest, "is empty", fix) : unavailable(reference, "is empty", fix);
+  }
   return secret;
 }
 
@@ -55,7 +58,7 @@ export function secretFile(path: string, { env, folder }: Pick<SecretContext, "e
 const fetchers = {
   async env(name: string, { env }: SecretContext): Promise<string> {
     const value = env[name];
-    if (value === undefined) throw unavailable(`env:${name}`, "is not set", `Set it in your shell: export ${name}=…`);
+    if (value === undefined) throw missing(name, "is not set", `Set it in your shell: export ${name}=…`);
     return value;
   },
 
@@ -147,6 +150,9 @@ function kill(pid: number | undefined): void {
     // The process has already exited.
   }
 }
+
+const missing = (name: string, what: string, fix: string) =>
+  new MissingVariable(name, `The secret env:${name} ${what}.`, { fix });
 
 const unavailable = (reference: string, what: string, fix: string) =>
   new TandemError("secret_unavailable", `The secret ${reference} ${what}.`, { fix });

@@ -8,7 +8,7 @@ import type {
   Metrics,
   SourceAccess,
 } from "@tandem/context";
-import type { Config } from "@tandem/protocol";
+import type { Config, JobParams } from "@tandem/protocol";
 import type { Embedder } from "@tandem/runtime";
 import type { Store } from "@tandem/storage";
 import { z } from "zod";
@@ -106,7 +106,7 @@ export function jobParams(project: Project) {
         .default(() => Object.keys(config.ingest.sources)),
       ...limitParams,
     }),
-  };
+  } satisfies { [Kind in "scan" | "ingest"]: z.ZodType<JobParams[Kind]> };
 }
 
 export type ScanParams = z.output<ReturnType<typeof jobParams>["scan"]>;

@@ -1,5 +1,5 @@
-import type { IngestReport, Source } from "@tandem/context";
-import { TandemError } from "@tandem/protocol";
+import type { Source } from "@tandem/context";
+import { ingestReport, TandemError } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
 import { resolve } from "node:path";
 import { jobModels, openContext, openStore } from "@tandem/tandem/compose";
@@ -70,7 +70,7 @@ export async function ingest(
     title: "ingest",
     given: files || text !== undefined ? { files, text } : undefined,
   });
-  const outcome = { ...watched, row, result: row.result as IngestReport | null, milliseconds };
+  const outcome = { ...watched, row, result: ingestReport.nullable().parse(row.result ?? null), milliseconds };
   if (invocation.json) await writeJson(invocation.stdout, ingestAsJson(outcome));
   else await write(invocation.stdout, `${describeIngest(invocation, outcome).join("\n")}\n`);
   if (!invocation.json && project.config.llm.provider.backend === "none") {

@@ -1,4 +1,5 @@
-import type { Captured, MemoryScope, StoredMemory } from "@tandem/context";
+import type { MemoryScope, StoredMemory } from "@tandem/context";
+import { capturedMemories, type CapturedMemories } from "@tandem/protocol";
 import { loadContext, openStore } from "@tandem/tandem/compose";
 import type { Invocation } from "../../invocation.ts";
 import { EXIT_CODES, exitCodeOf } from "../../exit-code.ts";
@@ -127,7 +128,7 @@ export async function capture(invocation: Invocation, session: string): Promise<
     command: "tandem context memories capture",
     title: "memory",
   });
-  const result = row.result as Captured | null;
+  const result = capturedMemories.nullable().parse(row.result ?? null);
   if (invocation.json) {
     const { id: job, state, error } = row;
     await writeJson(invocation.stdout, { job, state, error, ...result, spent: watched.spent });
@@ -136,7 +137,7 @@ export async function capture(invocation: Invocation, session: string): Promise<
   return row.error ? exitCodeOf(row.error.code) : EXIT_CODES.failure.code;
 }
 
-function captureLines({ stdout }: Invocation, failure: string | undefined, result: Captured | null): string[] {
+function captureLines({ stdout }: Invocation, failure: string | undefined, result: CapturedMemories | null): string[] {
   const { dim, good, bad } = styleFor(stdout);
   if (!result) return [bad(`The session could not be processed: ${failure ?? "cancelled."}`)];
   if (result.parts === 0) return ["No new messages since the last capture."];

@@ -1,5 +1,4 @@
-import type { ScanResult } from "@tandem/context";
-import { TandemError } from "@tandem/protocol";
+import { scanResult, type ScanResult, TandemError } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -105,7 +104,7 @@ async function scanOne(
     command: "tandem context scan",
     title: name,
   });
-  return { ...watched, row, result: row.result as ScanResult | null, milliseconds };
+  return { ...watched, row, result: scanResult.nullable().parse(row.result ?? null), milliseconds };
 }
 
 function exitCode({ row }: JobOutcome<ScanResult>): number {

@@ -1,3 +1,4 @@
+import type { ProposedLine } from "@tandem/protocol";
 import type { Evidence } from "../../evidence.ts";
 import type { Decision, Proposal } from "../../proposals/proposal.ts";
 import type { Proposals } from "../../proposals/proposals.ts";
@@ -8,16 +9,6 @@ import type { Pages } from "../workbench/pages.ts";
 import { draftPage } from "./draft-pages.ts";
 import type { Draft } from "../../draft.ts";
 import { asEvidence, type EvidenceStore } from "../workbench/evidence-store.ts";
-
-export interface Proposed {
-  id: string;
-  title: string;
-  accepted: number;
-  open: number;
-  /** Questions to a person. */
-  decisions: number;
-  quarantine: string | null;
-}
 
 /** Creates one proposal from all results of a line. Undefined if there are none. */
 export async function proposeLine(
@@ -32,7 +23,7 @@ export async function proposeLine(
     decisions: readonly Decision[];
     quarantine: string | null;
   },
-): Promise<Proposed | undefined> {
+): Promise<ProposedLine | undefined> {
   const { run, evidenceStore, prefix } = line;
   const { title, summary, pages, tables, metrics, decisions, quarantine } = made;
   const drafts = await Promise.all(

@@ -1,4 +1,4 @@
-import { configSchema } from "@tandem/protocol";
+import { configSchema, type IngestReport } from "@tandem/protocol";
 import { openStore, type Store } from "@tandem/storage";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,7 +10,6 @@ import type { Proposals } from "../../proposals/proposals.ts";
 import type { Run } from "../../runs/job-run.ts";
 import type { ContextTool } from "../../context-tool.ts";
 import { ingest } from "../ingest.ts";
-import type { IngestReport } from "../ingest-report.ts";
 import type { ContextStore } from "../../sources/context-store.ts";
 import { openSource, type SourceConfig } from "../../sources/open-source.ts";
 import type { MetricGate } from "../workbench/metric-tool.ts";

@@ -1,5 +1,5 @@
 import { type Connection, openConnection } from "@tandem/connectors";
-import { type Config, configSchema, type JobId } from "@tandem/protocol";
+import { type Config, configSchema, type JobId, type ScanResult } from "@tandem/protocol";
 import type { Script } from "@tandem/rehearsal";
 import { type JobRow, openStore, type Store } from "@tandem/storage";
 import { git } from "@tandem/workspace";
@@ -14,7 +14,7 @@ import { runOneJob } from "../../testing/run-one-job.ts";
 import { runEvent, type RunEvent } from "../../runs/job-run.ts";
 import { ContextSearch } from "../../search/context-search.ts";
 import { scan } from "../scan.ts";
-import type { ScanContext, ScanResult } from "../scan-result.ts";
+import type { ScanContext } from "../scan-context.ts";
 import type { RehearsedBackend } from "./rehearsed-backend.ts";
 
 export interface ScanOutcome {

@@ -38,7 +38,19 @@ export { metricQuery, METRIC_RANGES, type MetricFilter, type MetricQuery } from 
 export { statementVerdict, VERDICTS, type StatementVerdict, type VerdictKind, type VerdictPart } from "./verdict.ts";
 export { evidence, type Evidence } from "./evidence.ts";
 export type { ConnectionTest, SourceTest } from "./context-setup.ts";
-export type { Job, JobEvent, JobPlan } from "./jobs.ts";
+export {
+  capturedMemories,
+  ingestReport,
+  scanResult,
+  type CapturedMemories,
+  type CapturedText,
+  type IngestReport,
+  type JobProgress,
+  type PrivacyReport,
+  type ProposedLine,
+  type ScanResult,
+} from "./job-results.ts";
+export type { Job, JobError, JobEvent, JobParams, JobPlan, JobResults } from "./jobs.ts";
 export { MEMORY_STORE_PAIRS } from "./memory-stores.ts";
 export { VERSION_OPERATIONS, type MemoryActor } from "./memory-versions.ts";
 export {

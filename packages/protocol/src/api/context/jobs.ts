@@ -1,27 +1,51 @@
 import { z } from "zod";
 import { JOB_STATES } from "../../words.ts";
 import type { EvalReport } from "./evals.ts";
+import {
+  jobProgress,
+  type CapturedMemories,
+  type CapturedText,
+  type IngestReport,
+  type ScanResult,
+} from "./job-results.ts";
 import type { RunEvent } from "./run-event.ts";
 import { typed } from "../typed.ts";
 import { count, pageOf, pageQuery } from "../page.ts";
 
 /** The parameters of each kind of job that the page shows. The server parses them when it starts the job. */
-interface JobParams {
-  scan: { connection: string };
-  ingest: { sources?: string[]; files?: string[]; text?: string };
-  evals: { files: string[]; proposal?: string };
-  memory: { session: string } | { text: string };
-  remember: { text: string };
+const jobParams = {
+  scan: z.object({ connection: z.string() }),
+  ingest: z.object({
+    sources: z.array(z.string()).optional(),
+    files: z.array(z.string()).optional(),
+    text: z.string().optional(),
+  }),
+  evals: z.object({ files: z.array(z.string()), proposal: z.string().optional() }),
+  memory: z.union([z.object({ session: z.string() }), z.object({ text: z.string() })]),
+  remember: z.object({ text: z.string() }),
+};
+type JobKind = keyof typeof jobParams;
+export type JobParams = { [Kind in JobKind]: z.infer<(typeof jobParams)[Kind]> };
+
+/** The result of each kind of job. */
+export interface JobResults {
+  scan: ScanResult;
+  ingest: IngestReport;
+  evals: EvalReport;
+  memory: CapturedMemories | CapturedText;
+  remember: CapturedText;
 }
 
-interface JobProgress {
-  stage: string | null;
-  done: number;
-  total: number | null;
-  item: string | null;
-  skipped: number;
-  spent: { requests: number; cached: number; usd: number | null };
-}
+const jobError = z.object({
+  code: z.string(),
+  message: z.string(),
+  fix: z.string().optional(),
+  missing_variables: z
+    .array(z.string())
+    .optional()
+    .meta({ description: "Environment variables with secrets that the process of the job lacks." }),
+});
+export type JobError = z.infer<typeof jobError>;
 
 const outline = z
   .object({
@@ -29,9 +53,9 @@ const outline = z
     kind: z.string(),
     params: z.unknown(),
     state: z.enum(JOB_STATES),
-    progress: z.unknown(),
+    progress: jobProgress.nullable(),
     result: z.unknown(),
-    error: z.object({ code: z.string(), message: z.string(), fix: z.string().optional() }).nullable(),
+    error: jobError.nullable(),
     cancel_requested: z.boolean(),
     created_at: z.string(),
     started_at: z.string().nullable(),
@@ -43,14 +67,13 @@ const outline = z
       "Background work on the context. `partly`: it ended, and something was skipped. `interrupted`: no process works on it.",
   });
 export type Job = {
-  [Kind in keyof JobParams]: Omit<z.infer<typeof outline>, "kind" | "params" | "progress" | "result"> & {
+  [Kind in JobKind]: Omit<z.infer<typeof outline>, "kind" | "params" | "result"> & {
     kind: Kind;
     params: JobParams[Kind];
-    progress: JobProgress | null;
     /** Null until it has ended with one. */
-    result: (Kind extends "evals" ? EvalReport : Record<string, unknown>) | null;
+    result: JobResults[Kind] | null;
   };
-}[keyof JobParams];
+}[JobKind];
 const job = typed<Job>()(outline);
 
 const jobEvent = z
