@@ -77,14 +77,7 @@ export {
   type AuditNote,
   type AuditVerdict,
 } from "./api/server/audit.ts";
-export {
-  type ForkParams,
-  type RewindOutcome,
-  type RewindParams,
-  type RewindUndoParams,
-  type SessionCheckpoints,
-  type SessionDiff,
-} from "./api/sessions/history.ts";
+export type * from "./api/sessions/history.ts";
 export {
   worktree,
   worktreeMerge,
@@ -304,18 +297,15 @@ export { PREVIEWS } from "./api/sessions/previews.ts";
 export { ANTHROPIC_EVENT_TYPES, isOwnType, type StreamFrame } from "./api/sessions/session-events.ts";
 export type { FileChange, FolderEntry, FolderFile } from "./api/sessions/session-folder.ts";
 export type { SlashCommand } from "./api/sessions/commands.ts";
+export { unready, type Unready } from "./api/server/readiness.ts";
 export { errorBody, type ErrorBody } from "./api/server/error-body.ts";
 export * from "./api/server/sign-in.ts";
 export type { Finding, ServerStatus } from "./api/server/status.ts";
 export type { Token } from "./api/server/tokens.ts";
 export type { Trust } from "./api/server/trust.ts";
 export { announcementsOf } from "./webhooks/session-announcements.ts";
-export {
-  WEBHOOK_EVENTS,
-  type Announcement,
-  type WebhookEvent,
-  type WebhookEventType,
-} from "./webhooks/webhook-event.ts";
+export { announcement, type Announcement, type WebhookEvent } from "./webhooks/announcement.ts";
+export { WEBHOOK_EVENTS, type WebhookEventType } from "./webhooks/webhook-event.ts";
 export {
   AGENT_METADATA,
   DEFAULT_ITERATIONS,

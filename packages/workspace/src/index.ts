@@ -9,7 +9,6 @@ export {
   type CheckpointUser,
 } from "./checkpoints/checkpoint-stores.ts";
 export type { Checkpoint, CheckpointStore } from "./checkpoints/checkpoint-store.ts";
-export type { TreeDiff } from "./checkpoints/diff-trees.ts";
 export { CloneFailed, cloneRepository, findClone } from "./git/clone-repository.ts";
 export { diffHunks, diffLines, type LineEdit } from "./diff-lines.ts";
 export {

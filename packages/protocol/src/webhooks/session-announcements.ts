@@ -1,5 +1,5 @@
 import type { SessionEvent } from "../events/session-event.ts";
-import type { Announcement } from "./webhook-event.ts";
+import type { Announcement } from "./announcement.ts";
 
 /** The announcements for an event of a session's log. */
 export function announcementsOf(session: string, event: SessionEvent): Announcement[] {

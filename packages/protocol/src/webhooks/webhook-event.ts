@@ -53,27 +53,3 @@ const ANTHROPIC_WEBHOOK_EVENTS = [
 export const WEBHOOK_EVENTS = [...ANTHROPIC_WEBHOOK_EVENTS, "tandem.approval_requested"] as const;
 /** A test goes to one endpoint, even if it does not subscribe to the type. */
 export type WebhookEventType = (typeof WEBHOOK_EVENTS)[number] | "tandem.test";
-
-/** A change of a resource, to be sent to the webhook endpoints that want its type. */
-export interface Announcement {
-  type: WebhookEventType;
-  /** The id of the resource that changed. */
-  id: string;
-  /** The thread, for `session.thread_*`. */
-  session_thread_id?: string;
-  /** The vault, for `vault_credential.*`. */
-  vault_id?: string;
-  /** The request, for `tandem.approval_requested`. */
-  approval_id?: string;
-  /** The event of the session's log that caused it. Not sent. */
-  event_id?: string;
-}
-
-/** The body of a delivery. It names the resource; a receiver fetches the rest. */
-export interface WebhookEvent {
-  type: "event";
-  /** Starts with `whe_`. The same in every delivery of the event: a receiver can use it to drop duplicates. */
-  id: string;
-  created_at: string;
-  data: Omit<Announcement, "event_id"> & { organization_id: string; workspace_id: string };
-}

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { HttpBindings } from "@hono/node-server";
-import { RequestError } from "@tandem/protocol";
+import { RequestError, type Unready } from "@tandem/protocol";
 import type { TokenRow } from "@tandem/storage";
 import { Hono, type Context } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
@@ -124,7 +124,8 @@ export function createApp(parts: {
     const reason = await readiness.trouble();
     const hasDatabase = !STORE_TROUBLES.some((trouble) => trouble === reason);
     if (!hasDatabase && c.req.query(TAKEOVER_QUERY) !== undefined) readiness.promiseNoTakeover();
-    return reason === undefined ? new Response(null, { status: 204 }) : Response.json({ reason }, { status: 503 });
+    if (reason === undefined) return new Response(null, { status: 204 });
+    return Response.json({ reason } satisfies Unready, { status: 503 });
   });
 
   app.post(SIGN_IN_PATH, async (c) => {

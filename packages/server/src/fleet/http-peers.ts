@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { sleep, systemClock, type SessionId, type WorkerId } from "@tandem/protocol";
+import { sleep, systemClock, unready, type SessionId, type WorkerId } from "@tandem/protocol";
 import { fits, type Log, type PeerWorkers } from "@tandem/sessions";
 import type { Lease, SessionRow, WorkerRow, WorkerStore } from "@tandem/storage";
-import { z } from "zod";
 import { STORE_TROUBLES } from "../http/store-check.ts";
 import type { SharedKey } from "../http/access/shared-key.ts";
 import { TAKEOVER_QUERY } from "../http/takeover-query.ts";
@@ -16,7 +15,7 @@ const ANSWER_MS = 3_000;
 /** Every takeover from a machine that has vanished waits this long. */
 const ENDED_MS = 1_500;
 const LARGEST_ANSWER = 1_024;
-const noDatabase = z.object({ reason: z.enum(STORE_TROUBLES) });
+const isStoreTrouble = (reason: string): boolean => STORE_TROUBLES.some((trouble) => trouble === reason);
 
 /** Asks the other workers over HTTP, because there is no database: each says with `/readyz` whether it has one. */
 export class HttpPeers implements PeerWorkers {
@@ -83,7 +82,7 @@ async function mayTakeOver(peer: WorkerRow): Promise<boolean> {
   try {
     const answer = await ask(peer, `/readyz?${TAKEOVER_QUERY}`, ANSWER_MS);
     const body = (await readBytes(answer, LARGEST_ANSWER)).toString();
-    return answer.statusCode !== 503 || !noDatabase.safeParse(JSON.parse(body)).success;
+    return answer.statusCode !== 503 || !isStoreTrouble(unready.parse(JSON.parse(body)).reason);
   } catch {
     return true;
   }

@@ -1,6 +1,6 @@
-import { RequestError, type EventOf, type SessionDiff } from "@tandem/protocol";
+import { RequestError, type EventOf, type SessionDiff, type TreeDiff } from "@tandem/protocol";
 import type { EventLog, SessionRow } from "@tandem/storage";
-import type { Checkpoint, CheckpointStores, CheckpointStore, TreeDiff } from "@tandem/workspace";
+import type { Checkpoint, CheckpointStores, CheckpointStore } from "@tandem/workspace";
 import { isAbsolute, relative } from "node:path";
 import { planFiles, type FilePlan } from "./file-plan.ts";
 import { findTurn, markBefore, type PastTurn, type SessionPast } from "./session-past.ts";

@@ -1,18 +1,8 @@
-import { webhookDelivery, type Announcement } from "@tandem/protocol";
+import { announcement, webhookDelivery } from "@tandem/protocol";
 import { z } from "zod";
 
 /** The delivery log: `ENDPOINT/EVENT`. */
 export const DELIVERY = "delivery";
-
-const announcement: z.ZodType<Announcement> = z.object({
-  // A newer process of the fleet may announce types that this one does not know; they are delivered all the same.
-  type: z.custom<Announcement["type"]>((type) => typeof type === "string"),
-  id: z.string(),
-  session_thread_id: z.string().exactOptional(),
-  vault_id: z.string().exactOptional(),
-  approval_id: z.string().exactOptional(),
-  event_id: z.string().exactOptional(),
-});
 
 /** A delivery to be tried. Storage writes the first two fields. */
 const dueDelivery = z.object({

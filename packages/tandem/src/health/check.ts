@@ -1,14 +1,11 @@
+import type { Finding } from "@tandem/protocol";
 import type { AuthCheck } from "../models/check-auth.ts";
 import type { Project } from "../config/load-project.ts";
 import type { Host } from "../config/host.ts";
 import type { ServerInfo } from "../server/server-file.ts";
 
-export interface Finding {
-  result: "ok" | "warning" | "failure";
-  detail: string;
-  /** The fix, as a command if there is one. */
-  fix?: string;
-}
+/** The finding of one check, without its name. */
+export type Outcome = Omit<Finding, "name">;
 
 /** Asks a running server whether it can serve requests. */
 export type ServerProbe = (server: ServerInfo, signal: AbortSignal) => Promise<boolean>;
@@ -31,12 +28,12 @@ export interface CheckInput {
 /** One health check. Returns undefined if it does not apply. */
 export interface Check {
   name: string;
-  run(input: CheckInput, signal: AbortSignal): Promise<Finding | undefined>;
+  run(input: CheckInput, signal: AbortSignal): Promise<Outcome | undefined>;
 }
 
-export const ok = (detail: string): Finding => ({ result: "ok", detail });
-export const warning = (detail: string, fix?: string): Finding => ({ result: "warning", detail, fix });
-export const failure = (detail: string, fix?: string): Finding => ({ result: "failure", detail, fix });
+export const ok = (detail: string): Outcome => ({ result: "ok", detail });
+export const warning = (detail: string, fix?: string): Outcome => ({ result: "warning", detail, fix });
+export const failure = (detail: string, fix?: string): Outcome => ({ result: "failure", detail, fix });
 
 /** Runs all checks in parallel, each with a timeout. A check that throws or hangs fails alone. */
 export async function runChecks(
@@ -44,7 +41,7 @@ export async function runChecks(
   input: CheckInput,
   deadlineMs: number,
   onDone: (done: number) => void = () => {},
-): Promise<(Finding & { name: string })[]> {
+): Promise<Finding[]> {
   let done = 0;
   const findings = await Promise.all(
     checks.map(async (check) => {
@@ -60,11 +57,11 @@ export async function runChecks(
 async function within(
   deadlineMs: number,
   outer: AbortSignal,
-  run: (signal: AbortSignal) => Promise<Finding | undefined>,
-): Promise<Finding | undefined> {
+  run: (signal: AbortSignal) => Promise<Outcome | undefined>,
+): Promise<Outcome | undefined> {
   const deadline = AbortSignal.timeout(deadlineMs);
   const signal = AbortSignal.any([deadline, outer]);
-  const late = new Promise<Finding>((resolve) => {
+  const late = new Promise<Outcome>((resolve) => {
     const end = () =>
       resolve(failure(`The check timed out after ${deadlineMs / 1000} s.`, "Run `tandem doctor` again."));
     signal.addEventListener("abort", end, { once: true });

@@ -1,4 +1,4 @@
-export type { Finding, ServerProbe } from "./check.ts";
+export type { ServerProbe } from "./check.ts";
 export { runHealthChecks } from "./run-health-checks.ts";
 export { sandboxNotice } from "./sandbox-notice.ts";
 export { describeSandbox, readSandboxOverview } from "./sandbox-overview.ts";

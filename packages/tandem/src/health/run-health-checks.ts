@@ -1,9 +1,9 @@
-import { TandemError, type CallReport } from "@tandem/protocol";
+import { TandemError, type CallReport, type Finding } from "@tandem/protocol";
 import { checkAuth, type AuthCheck } from "../models/check-auth.ts";
 import { untrustedSettings } from "../config/trust.ts";
 import type { Host } from "../config/host.ts";
 import { openProject, openProjectOrDefaults, callProject } from "../project/open-project.ts";
-import { type Finding, type CheckInput, type ServerProbe, runChecks, type Check, ok } from "./check.ts";
+import { type CheckInput, type ServerProbe, runChecks, type Check, ok } from "./check.ts";
 import { machineChecks } from "./machine-checks.ts";
 import { projectChecks } from "./project-checks.ts";
 import { serviceChecks } from "./service-checks.ts";
@@ -23,7 +23,7 @@ export async function runHealthChecks(
   host: Host,
   isServerReady: ServerProbe,
   options: { onDone?: (done: number, all: number) => void; probe?: boolean } = {},
-): Promise<(Finding & { name: string })[]> {
+): Promise<Finding[]> {
   const input = await readInput(host, isServerReady);
   const probes = options.probe ? [probe] : [];
   let done = 0;

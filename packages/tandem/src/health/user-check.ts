@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { Finding, Check } from "./check.ts";
+import type { Outcome, Check } from "./check.ts";
 import { ok, warning } from "./check.ts";
 
 /** Marker files of Docker and Podman containers. */
@@ -23,7 +23,7 @@ export function judgeUser({
   uid: number | undefined;
   isDisposable: boolean;
   isContainer: boolean;
-}): Finding | undefined {
+}): Outcome | undefined {
   if (uid !== 0)
     return isContainer
       ? ok(`User ${uid ?? "unknown"}, in a container; every permission mode is available.`)

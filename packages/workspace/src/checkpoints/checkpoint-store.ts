@@ -1,9 +1,9 @@
 import { stat } from "node:fs/promises";
-import { newId, RequestError } from "@tandem/protocol";
+import { newId, RequestError, type TreeDiff } from "@tandem/protocol";
 import { z } from "zod";
 import { GitFailed } from "../git/git.ts";
 import { changedPaths, type PathChange } from "./changed-paths.ts";
-import { diffTrees, type DiffOptions, type TreeDiff } from "./diff-trees.ts";
+import { diffTrees, type DiffOptions } from "./diff-trees.ts";
 import type { PrivateGit, RunOptions } from "./private-git.ts";
 import { folderSignature } from "./folder-signature.ts";
 import { refuseLoss } from "./refuse-loss.ts";

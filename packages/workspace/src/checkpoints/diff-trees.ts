@@ -1,28 +1,6 @@
+import type { FileDiff, TreeDiff } from "@tandem/protocol";
 import { GitFailed } from "../git/git.ts";
 import type { PrivateGit, RunOptions } from "./private-git.ts";
-
-type FileStatus = "added" | "modified" | "deleted" | "renamed" | "type_changed";
-
-interface FileDiff {
-  path: string;
-  /** Previous path of a renamed file. */
-  old_path?: string;
-  status: FileStatus;
-  binary: boolean;
-  /** Lines; null for a binary file. */
-  added: number | null;
-  removed: number | null;
-  /** As git writes it; absent if not requested or over the limit. */
-  patch?: string;
-}
-
-export interface TreeDiff {
-  files: FileDiff[];
-  added: number;
-  removed: number;
-  /** Whether files or patches were omitted. */
-  truncated: boolean;
-}
 
 export interface DiffOptions {
   patch: boolean;
@@ -76,7 +54,7 @@ export async function diffTrees(
 /** Content lines start with a sign or a space, so only a header starts like this. */
 const splitPatch = (text: string): string[] => text.split(/^(?=diff --git )/m).filter((part) => part !== "");
 
-const STATUSES: Record<string, FileStatus> = {
+const STATUSES: Record<string, FileDiff["status"]> = {
   A: "added",
   M: "modified",
   D: "deleted",

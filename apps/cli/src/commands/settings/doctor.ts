@@ -1,5 +1,6 @@
 import { asCalled } from "../../called-as.ts";
-import { runHealthChecks, type Finding, type ServerProbe } from "@tandem/tandem/health";
+import type { Finding } from "@tandem/protocol";
+import { runHealthChecks, type ServerProbe } from "@tandem/tandem/health";
 import type { Invocation } from "../../invocation.ts";
 import { EXIT_CODES } from "../../exit-code.ts";
 import { Progress } from "../../progress.ts";
@@ -47,7 +48,7 @@ const isServerReady: ServerProbe = async (server, signal) => {
   return connection.isReady(signal);
 };
 
-function render({ stdout }: Invocation, findings: readonly (Finding & { name: string })[]): string {
+function render({ stdout }: Invocation, findings: readonly Finding[]): string {
   const style = styleFor(stdout);
   const paint = { ok: style.good, warning: style.warn, failure: style.bad };
   const nameWidth = Math.max(...findings.map(({ name }) => name.length));

@@ -21,6 +21,7 @@ const fileDiff = z
     patch: z.string().optional(),
   })
   .meta({ id: "FileDiff" });
+export type FileDiff = z.infer<typeof fileDiff>;
 
 const treeDiff = z.object({
   files: z.array(fileDiff),
@@ -29,6 +30,7 @@ const treeDiff = z.object({
   /** True if files or patches were left out. */
   truncated: z.boolean(),
 });
+export type TreeDiff = z.infer<typeof treeDiff>;
 
 const sessionDiff = treeDiff
   .extend({
