@@ -1,4 +1,4 @@
-import type { WebhookEndpointView } from "@tandem/protocol";
+import type { PageOf, TwoWayPageOf, WebhookEndpointView } from "@tandem/protocol";
 import type { Page, PageQuery } from "@tandem/storage";
 import type { ServerConnection } from "./server-connection.ts";
 import type { SessionsClient } from "./sessions-client.ts";
@@ -157,8 +157,4 @@ export const toPage = <T>({
   data,
   next_page: next,
   prev_page: previous = null,
-}: {
-  data: T[];
-  next_page: string | null;
-  prev_page?: string | null;
-}): Page<T> => ({ data, next, previous });
+}: PageOf<T> & Partial<TwoWayPageOf<T>>): Page<T> => ({ data, next, previous });

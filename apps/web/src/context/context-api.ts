@@ -5,6 +5,7 @@ import type {
   ContextOverview,
   Evidence,
   JsonName,
+  PageOf,
   ResponseOf,
   TableDescription,
   TableGraph,
@@ -14,6 +15,7 @@ import type {
 } from "@tandem/protocol";
 import { useQuery, type UseQueryOptions } from "@tanstack/react-query";
 import { api } from "../api/client.ts";
+import { readAll } from "../api/lists.ts";
 
 export type { Evidence, TableSummary, WikiPage };
 export type Overview = ContextOverview;
@@ -47,29 +49,14 @@ export function useContextQuery<Name extends JsonName>(
 
 export const useOverview = () => useContextQuery("context.retrieve", {});
 
-const MOST = 1_000;
-
-interface Paged<T> {
-  data: T[];
-  next_page: string | null;
-}
-
 /** A whole list, page after page. */
 const useWholeList = <T>(
   queryKey: readonly unknown[],
-  read: (page: { limit: number; page?: string }, signal: AbortSignal) => Promise<Paged<T>>,
+  read: (page: { limit: number; page?: string }, signal: AbortSignal) => Promise<PageOf<T>>,
 ) =>
   useQuery<{ data: T[] }>({
     queryKey,
-    queryFn: async ({ signal }) => {
-      const data: T[] = [];
-      for (let page: string | undefined; ;) {
-        const next = await read({ limit: MOST, ...(page !== undefined && { page }) }, signal);
-        data.push(...next.data);
-        if (next.next_page === null) return { data };
-        page = next.next_page;
-      }
-    },
+    queryFn: async ({ signal }) => ({ data: await readAll((page) => read(page, signal), { maxPages: Infinity }) }),
   });
 
 export const usePages = () =>

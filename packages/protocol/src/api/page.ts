@@ -26,8 +26,10 @@ export const createdBetween = {
 
 export const pageOf = <T extends z.ZodType>(item: T) =>
   z.object({ data: z.array(item), next_page: z.string().nullable() });
+export type PageOf<T> = z.infer<ReturnType<typeof pageOf<z.ZodType<T>>>>;
 
 export const twoWayPageOf = <T extends z.ZodType>(item: T) => pageOf(item).extend({ prev_page: z.string().nullable() });
+export type TwoWayPageOf<T> = z.infer<ReturnType<typeof twoWayPageOf<z.ZodType<T>>>>;
 
 /** A list without pages, for lists that stay short. */
 export const listOf = <T extends z.ZodType>(item: T) => z.object({ data: z.array(item) });

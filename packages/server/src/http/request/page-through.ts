@@ -1,23 +1,18 @@
-import { RequestError } from "@tandem/protocol";
+import { RequestError, type PageOf } from "@tandem/protocol";
 
 interface ListQuery {
   limit: number;
   page?: string;
 }
 
-interface ListPage<T> {
-  data: T[];
-  next_page: string | null;
-}
-
 /** A page of a list in memory. The cursor is the id of the last entry shown. */
-export function pageThrough<T extends { id: string }>(all: readonly T[], query: ListQuery): ListPage<T>;
-export function pageThrough<T>(all: readonly T[], query: ListQuery, idOf: (entry: T) => string): ListPage<T>;
+export function pageThrough<T extends { id: string }>(all: readonly T[], query: ListQuery): PageOf<T>;
+export function pageThrough<T>(all: readonly T[], query: ListQuery, idOf: (entry: T) => string): PageOf<T>;
 export function pageThrough<T>(
   all: readonly T[],
   { limit, page }: ListQuery,
   idOf: (entry: T) => string = (entry) => (entry as T & { id: string }).id,
-): ListPage<T> {
+): PageOf<T> {
   const from = page === undefined ? 0 : all.findIndex((entry) => idOf(entry) === page) + 1;
   if (page !== undefined && from === 0) {
     throw new RequestError("invalid_request", "page: this cursor is not one of this list.", {
