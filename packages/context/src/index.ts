@@ -59,6 +59,7 @@ export {
 export type { SourceAccess } from "./sources/open-source.ts";
 export type { ScrubReport } from "./scrub/scrub-context.ts";
 export type { ScanPlan } from "./scan/plan-scan.ts";
+export { searchAnswer } from "./tools/search-tool.ts";
 export { BOX } from "./tools/layout-graph.ts";
 export { tableGraph, type TableGraph } from "./tools/table-graph.ts";
 export { awaitCancelled, cancelJob, endCancelled } from "./runs/cancel-job.ts";

@@ -98,8 +98,10 @@ export {
   type BudgetUnit,
   type Limits,
 } from "./config/limits.ts";
+export { parseSessionLimits } from "./config/session-limits.ts";
 export {
   keptRule,
+  verdict,
   PERMISSION_MODES,
   rule,
   RULE_ACTIONS,

@@ -1,5 +1,5 @@
 import { PAYERS } from "@tandem/tandem/project";
-import { formatDuration, type Payer } from "@tandem/protocol";
+import { formatDuration } from "@tandem/protocol";
 import type { Engine, FeedSession } from "@tandem/sessions";
 import { homedir } from "node:os";
 import type { Invocation } from "../invocation.ts";
@@ -29,6 +29,10 @@ interface Announcement {
   stopWithinMs: number;
 }
 
+/** As it is, if a later version knows more payers. */
+const payerOf = ({ payer }: Pick<ServerInfo, "payer">): string =>
+  Object.entries(PAYERS).find(([known]) => known === payer)?.[1] ?? payer;
+
 /** Prints how to connect. On a terminal, then keeps a status line. */
 export async function announceServer(invocation: Invocation, announcement: Announcement): Promise<AsyncDisposable> {
   const { info, member, engine, warning, news, logFile, stopWithinMs, added } = announcement;
@@ -53,7 +57,7 @@ export async function announceServer(invocation: Invocation, announcement: Annou
     [dim("folders"), [...info.roots, ...added].map(short).join(", ")],
     [dim("storage"), short(info.database)],
     [dim("agents"), String(agents)],
-    [dim("billed to"), info.demo ? warn("not billed: demo") : PAYERS[info.payer as Payer]],
+    [dim("billed to"), info.demo ? warn("not billed: demo") : payerOf(info)],
     [dim("logs"), `${short(logFile)}  ${dim("tandem logs --follow")}`],
   ];
   const notes = [

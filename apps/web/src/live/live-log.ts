@@ -1,5 +1,6 @@
 import type { Connection } from "@tandem/client";
 import {
+  isId,
   project,
   Projection,
   type QueryInput,
@@ -34,6 +35,8 @@ const AWAY_MS = 2_000;
 const LARGE_PAGE = 2_000;
 /** Events read or projected in one task in the background, so that input events get time in between. */
 const CHUNK = 1_000;
+const asThread = (id: string | null | undefined): LoggedEvent["thread"] =>
+  typeof id === "string" && isId("thread", id) ? id : null;
 const NO_MESSAGES: readonly Message[] = [];
 
 /**
@@ -152,13 +155,13 @@ export class LiveLog {
   }
 
   get #own(): LoggedEvent["thread"] {
-    return (this.#thread ?? null) as LoggedEvent["thread"];
+    return asThread(this.#thread);
   }
 
   /** The thread that an event is logged on. Events about a thread are logged on its parent. */
   #threadOf(event: SessionEvent): LoggedEvent["thread"] {
     if (this.#thread !== undefined || event.type.startsWith("session.thread_")) return this.#own;
-    return "session_thread_id" in event ? ((event.session_thread_id ?? null) as LoggedEvent["thread"]) : null;
+    return "session_thread_id" in event ? asThread(event.session_thread_id) : null;
   }
 
   #fail(error: unknown, signal: AbortSignal): void {
@@ -282,10 +285,10 @@ export class LiveLog {
   }
 
   #apply(id: string | undefined, value: SessionEvent | Delta): void {
-    if (id === undefined) {
-      this.#projection.applyDelta({ thread: this.#own, delta: value as Delta });
+    if (!("processed_at" in value)) {
+      this.#projection.applyDelta({ thread: this.#own, delta: value });
     } else {
-      const event = value as SessionEvent;
+      const event = value;
       const entry = { seq: Number(id), thread: this.#threadOf(event), event };
       for (const listener of this.#listeners) listener(event);
       // The creation of a thread is shown in its parent, not in the thread itself.

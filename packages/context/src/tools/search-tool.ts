@@ -11,6 +11,15 @@ import { relatedTables } from "./related-tables.ts";
 const HITS_PER_GROUP = 5;
 const MOST_RELATED = 8;
 
+export const searchAnswer = z.object({
+  hits: z.array(searchHit),
+  related: z
+    .array(z.object({ key: z.string(), description: z.string(), joinedTo: z.array(z.string()) }))
+    .optional()
+    .describe("Tables that join to the found ones."),
+  degraded: z.string().optional().describe("Why it was looked for by words alone, and not by meaning too."),
+});
+
 export const searchTool = (search: SearchView, catalogue?: CatalogueReader): ContextTool =>
   defineContextTool({
     name: "context_search",
@@ -26,14 +35,7 @@ export const searchTool = (search: SearchView, catalogue?: CatalogueReader): Con
       connection: z.string().optional().describe("Only tables of this connection."),
       limit: z.int().min(1).max(50).default(10),
     }),
-    output: z.object({
-      hits: z.array(searchHit),
-      related: z
-        .array(z.object({ key: z.string(), description: z.string(), joinedTo: z.array(z.string()) }))
-        .optional()
-        .describe("Tables that join to the found ones."),
-      degraded: z.string().optional().describe("Why it was looked for by words alone, and not by meaning too."),
-    }),
+    output: searchAnswer,
     readOnly: true,
     run: async ({ query, kinds, connection, limit }, { signal, agent }) => {
       const { hits, degraded } = await search.find({

@@ -1,18 +1,5 @@
-import { BUDGET_UNITS, limits as limitsSchema, SESSION_METADATA, type Limits } from "@tandem/protocol";
+import { BUDGET_UNITS, parseSessionLimits, SESSION_METADATA, type Limits } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
-import { z } from "zod";
-
-const sessionLimits = z.strictObject({ turn: limitsSchema.optional(), session: limitsSchema.optional() });
-
-/** A session's own limits; undefined if they cannot be parsed. */
-export function parseSessionLimits(text: string): { turn?: Limits; session?: Limits } | undefined {
-  try {
-    const { turn, session } = sessionLimits.parse(JSON.parse(text));
-    return { ...(turn && { turn }), ...(session && { session }) };
-  } catch {
-    return undefined;
-  }
-}
 
 /** Limits of a turn and of the session: clients may lower the configured limits, not raise them. */
 export function limitsOfSession(

@@ -3,6 +3,7 @@ import {
   duration,
   newId,
   RequestError,
+  parseSessionLimits,
   SESSION_METADATA,
   type Agent,
   type Session,
@@ -18,7 +19,6 @@ import type { FileStore, SessionRow } from "@tandem/storage";
 import { restorePasswords } from "../mcp/server-passwords.ts";
 import type { AgentCatalogue } from "./agents.ts";
 import { checkBudgetable } from "../budgets/check-budget.ts";
-import { parseSessionLimits } from "../budgets/session-limits.ts";
 import { jsonObject } from "../process/conversation-setup.ts";
 import { sentBy } from "./sent-by.ts";
 import { rosterOf } from "../log/agent-roster.ts";

@@ -1,4 +1,4 @@
-import { type SearchKind, tableGraph, type TableGraph } from "@tandem/context";
+import { foundValues, searchAnswer, type SearchKind, tableGraph, type TableGraph } from "@tandem/context";
 import { type ContextHit, RequestError, TandemError } from "@tandem/protocol";
 import type { OpenedContext } from "@tandem/tandem/context";
 import type { Invocation } from "../../invocation.ts";
@@ -89,11 +89,7 @@ export async function search(invocation: Invocation, words: string[], options: S
   const { structured } = await withKnowledge(invocation, "tandem context", (knowledge) =>
     askTool(invocation, knowledge, "context_search", input),
   );
-  const { hits, related, degraded } = structured as {
-    hits: ContextHit[];
-    related?: { key: string }[];
-    degraded?: string;
-  };
+  const { hits, related, degraded } = searchAnswer.parse(structured);
   if (invocation.json) await writeJson(invocation.stdout, { hits, related, degraded });
   else {
     const joined = related ? [`Joined to these: ${related.map(({ key }) => printable(key)).join(", ")}`] : [];
@@ -155,7 +151,7 @@ export async function values(
   );
   if (invocation.json) await writeJson(invocation.stdout, structured);
   else await write(invocation.stdout, `${printable(markdown).trimEnd()}\n`);
-  return (structured["missing"] as string[]).length > 0 ? EXIT_CODES.failure.code : EXIT_CODES.ok.code;
+  return foundValues.parse(structured).missing.length > 0 ? EXIT_CODES.failure.code : EXIT_CODES.ok.code;
 }
 
 /** Shows a page or memory by key, or a table by name. */

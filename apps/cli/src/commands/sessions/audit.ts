@@ -3,6 +3,7 @@ import {
   auditHead,
   nearest,
   TandemError,
+  verdict,
   type AuditEntry,
   type AuditHead,
   type AuditKind,
@@ -217,21 +218,18 @@ function toTime(option: string, text: string): string {
   });
 }
 
+const reasoned = verdict.pick({ why: true });
+
 /** Summarizes an entry in one line. */
 function describe({ kind, details }: AuditEntry): string {
   const text = (key: string): string | undefined => {
     const value = details[key];
     return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
   };
-  const verdict = details["verdict"] as { why?: unknown } | undefined;
+  const { data: reason } = reasoned.safeParse(details["verdict"]);
   const gist =
     kind === "call.requested"
-      ? [
-          text("permission"),
-          text("tool"),
-          inputOf(details["input"]),
-          typeof verdict?.why === "string" && `(${verdict.why})`,
-        ]
+      ? [text("permission"), text("tool"), inputOf(details["input"]), reason && `(${reason.why})`]
       : kind === "sql.run"
         ? [text("verdict"), text("connection"), text("sql")]
         : kind === "cost.counted"

@@ -1,6 +1,7 @@
 import {
   BUDGET_UNITS,
   limits as limitsSchema,
+  parseSessionLimits,
   SESSION_METADATA,
   TandemError,
   type BudgetGauge,
@@ -95,8 +96,8 @@ export async function raise(invocation: Invocation, id: string | undefined, flag
   if (Object.keys(limits).length === 0) throw nothingGiven("--usd 5");
   await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
   const session = await findSession(client, id, invocation);
-  const known = JSON.parse(session.metadata[SESSION_METADATA.limits] ?? "{}") as { session?: Limits };
-  const own = { ...known, session: { ...known.session, ...limits } };
+  const known = parseSessionLimits(session.metadata[SESSION_METADATA.limits] ?? "{}");
+  const own = { ...known, session: { ...known?.session, ...limits } };
   await client.budgets.set("session", session.id, limits, localActor());
   const change: SessionUpdateParams = { metadata: { [SESSION_METADATA.limits]: JSON.stringify(own) } };
   if (session.budget && limits.usd !== undefined) {
