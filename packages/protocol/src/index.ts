@@ -303,6 +303,7 @@ export type { SlashCommand } from "./api/sessions/commands.ts";
 export { unready, type Unready } from "./api/server/readiness.ts";
 export { errorBody, type ErrorBody } from "./api/server/error-body.ts";
 export * from "./api/server/sign-in.ts";
+export { SIGN_IN_CODES_PATH, SIGN_IN_PATH, SIGN_OUT_PATH } from "./api/server/sign-in-paths.ts";
 export type { Finding, ServerStatus } from "./api/server/status.ts";
 export type { Token } from "./api/server/tokens.ts";
 export type { Trust } from "./api/server/trust.ts";

@@ -1,4 +1,4 @@
-import { signInCode, type SignInCodeParams, TandemError } from "@tandem/protocol";
+import { SIGN_IN_CODES_PATH, signInCode, type SignInCodeParams, TandemError } from "@tandem/protocol";
 import { findServer } from "@tandem/tandem/server";
 import type { Invocation } from "../invocation.ts";
 import { ServerConnection } from "../sessions/server-connection.ts";
@@ -15,7 +15,7 @@ export async function openPage(
     throw new TandemError("not_running", "No server is running.", { fix: "Start one: tandem up" });
   }
   using connection = await ServerConnection.open(server);
-  const answer = await connection.api.request("POST", "/v1/sign_in/codes", { tenant, name } satisfies SignInCodeParams);
+  const answer = await connection.api.request("POST", SIGN_IN_CODES_PATH, { tenant, name } satisfies SignInCodeParams);
   const { code, expires_at } = signInCode.parse(await answer.json());
   const link = `${server.url}/#code=${code}`;
   const { stdout, json, env } = invocation;

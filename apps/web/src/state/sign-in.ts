@@ -1,5 +1,5 @@
 import { createPageKey } from "@tandem/client";
-import type { SignInParams } from "@tandem/protocol";
+import { SIGN_IN_PATH, SIGN_OUT_PATH, type SignInParams } from "@tandem/protocol";
 import { StoredValue } from "../live/stored-value.ts";
 import { api, ApiError, signInApi } from "../api/client.ts";
 import { forgetPageKey, pageKey, setPageKey } from "../api/page-key.ts";
@@ -41,7 +41,7 @@ export async function signIn(): Promise<SignInState> {
     // Removed from the URL, and so from the history, before it is used.
     history.replaceState(null, "", location.pathname + location.search);
     const key = await createPageKey();
-    await signInApi.request("POST", "/v1/sign_in", { code, key: key.publicKey } satisfies SignInParams);
+    await signInApi.request("POST", SIGN_IN_PATH, { code, key: key.publicKey } satisfies SignInParams);
     await setPageKey(key);
     noteSignedIn();
     return { type: "in" };
@@ -56,7 +56,7 @@ export async function signIn(): Promise<SignInState> {
 }
 
 export async function signOut(): Promise<void> {
-  await api.request("POST", "/v1/sign_out");
+  await api.request("POST", SIGN_OUT_PATH);
   await setPageKey(undefined);
   signedInAt.set(0);
 }

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { HttpBindings } from "@hono/node-server";
-import { RequestError, type Unready } from "@tandem/protocol";
+import { RequestError, SIGN_IN_CODES_PATH, SIGN_IN_PATH, SIGN_OUT_PATH, type Unready } from "@tandem/protocol";
 import type { TokenRow } from "@tandem/storage";
 import { Hono, type Context } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
@@ -22,14 +22,7 @@ import { METRICS_PATH, metricsResponse } from "../http/serve-metrics.ts";
 import type { DocsFiles } from "../http/page/docs-files.ts";
 import { LOGIN_RETURN_PATH, loginReturn } from "../http/page/login-return.ts";
 import type { PageFiles } from "../http/page/page-files.ts";
-import {
-  CODES_PATH,
-  readCodeParams,
-  readSignIn,
-  type SignIn,
-  SIGN_IN_PATH,
-  SIGN_OUT_PATH,
-} from "../http/page/sign-in.ts";
+import { readCodeParams, readSignIn, type SignIn } from "../http/page/sign-in.ts";
 import { STORE_TROUBLES, type StoreTrouble } from "../http/store-check.ts";
 import { TAKEOVER_QUERY } from "../http/takeover-query.ts";
 import { WireError } from "../http/wire-error.ts";
@@ -139,7 +132,7 @@ export function createApp(parts: {
     await signIn.leave(token);
     return Response.json({ type: "signed_out" });
   });
-  app.post(CODES_PATH, async (c) => {
+  app.post(SIGN_IN_CODES_PATH, async (c) => {
     const token = c.get("token");
     requireScope(token, "admin");
     const { tenant = token.tenant, name } = await readCodeParams(c.env.incoming);

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { tenantId } from "./tenants.ts";
 
-// Signing in with a link. These addresses are outside ENDPOINTS: only the page and `tandem open` call them.
+// Signing in with a link. Its addresses are in `sign-in-paths.ts`.
 
-/** `POST /v1/sign_in`: exchanges the one-time code of a link. */
+/** `SIGN_IN_PATH`: exchanges the one-time code of a link. */
 export const signInParams = z.strictObject({
   code: z.string().min(1).max(200),
   /** The public key with which this browser signs its requests. */
@@ -11,7 +11,7 @@ export const signInParams = z.strictObject({
 });
 export type SignInParams = z.infer<typeof signInParams>;
 
-/** `POST /v1/sign_in/codes`: the person for whom a link is requested. */
+/** `SIGN_IN_CODES_PATH`: the person for whom a link is requested. */
 export const signInCodeParams = z.strictObject({
   tenant: tenantId.optional(),
   name: z.string().trim().min(1).max(100).optional(),

@@ -18,10 +18,6 @@ import { isPageKey, pageKeyHash } from "./page-signatures.ts";
 import { WireError } from "../wire-error.ts";
 import { ownCodes, type SignInCodes } from "./sign-in-codes.ts";
 
-export const SIGN_IN_PATH = "/v1/sign_in";
-export const SIGN_OUT_PATH = "/v1/sign_out";
-export const CODES_PATH = "/v1/sign_in/codes";
-
 const LARGEST = 1_024;
 
 /** Long enough to send a link to a phone or a colleague, too short to be found later. */
