@@ -1,0 +1,111 @@
+import { execFile } from "node:child_process";
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+
+// A field is renamed in the declaration of a wire shape, in a copy. A caller that reads it by its old name must not compile.
+
+const root = join(import.meta.dirname, "..");
+const DEADLINE_MS = 180_000;
+
+interface Renamed {
+  file: string;
+  from: string;
+  to: string;
+  /** A function body with `api`, the client; it reads the field by its old name. */
+  reads: string;
+}
+
+const RENAMED: Renamed[] = [
+  {
+    file: "api/sessions/session-tasks.ts",
+    from: "description: z.string()",
+    to: "summary: z.string()",
+    reads: 'type Tasks = ResponseOf<"sessions.tasks.list">; const read = ({ data }: Tasks) => data[0]!.description;',
+  },
+  {
+    file: "api/context/job-results.ts",
+    from: "stage: z.string().nullable()",
+    to: "phase: z.string().nullable()",
+    reads: 'const read = ({ progress }: ResponseOf<"jobs.retrieve">) => progress?.stage;',
+  },
+  {
+    file: "api/context/run-event.ts",
+    from: "resumed: z.boolean()",
+    to: "continued: z.boolean()",
+    reads:
+      'const read = ({ event }: FrameOf<"jobs.events.stream">) => (event.type === "started" ? event.resumed : false);',
+  },
+  {
+    file: "config/rule.ts",
+    from: "rule: keptRule",
+    to: "decided_by: keptRule",
+    reads: 'const read = ({ verdict }: ResponseOf<"approvals.retrieve">) => verdict?.rule;',
+  },
+  {
+    file: "api/page.ts",
+    from: "next_page: z.string().nullable()",
+    to: "next: z.string().nullable()",
+    reads: 'const read = (page: ResponseOf<"agents.list">) => page.next_page;',
+  },
+  // An outline and the type of its values: the declaration itself must not compile.
+  { file: "api/sessions/session-log.ts", from: "seq: z.int()", to: "place: z.int()", reads: "" },
+  { file: "events/session-event.ts", from: "seq: number;", to: "position: number;", reads: "" },
+  { file: "api/sessions/session-events.ts", from: "processed_at: z.string()", to: "done_at: z.string()", reads: "" },
+];
+
+test(
+  "a field that is renamed in the protocol is a compile error where it is read",
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), "renamed-"));
+    try {
+      expect(await errorsOf(folder, [])).toEqual([]);
+      const errors = await errorsOf(folder, RENAMED);
+      const missed = RENAMED.filter(({ reads, file }, at) => {
+        const where = reads === "" ? (file === "events/session-event.ts" ? "src/" : `src/${file}`) : `reads-${at}.ts`;
+        return !errors.some((error) => error.startsWith(where));
+      });
+      expect(missed.map(({ file, to }) => `${file}: ${to}`)).toEqual([]);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  },
+  2 * DEADLINE_MS,
+);
+
+/** The compiler's errors in a copy of the protocol and in the callers. */
+async function errorsOf(folder: string, renamed: readonly Renamed[]): Promise<string[]> {
+  const copy = join(folder, String(renamed.length));
+  await mkdir(copy);
+  await cp(join(root, "packages/protocol/src"), join(copy, "src"), { recursive: true });
+  await symlink(join(root, "node_modules"), join(copy, "node_modules"));
+  await writeFile(join(copy, "package.json"), JSON.stringify({ type: "module" }));
+  for (const { file, from, to } of renamed) {
+    const path = join(copy, "src", file);
+    const source = await readFile(path, "utf8");
+    expect(source, file).toContain(from);
+    await writeFile(path, source.replace(from, to));
+  }
+  for (const [at, { reads }] of RENAMED.entries()) {
+    const imports = 'import type { FrameOf, ResponseOf } from "./src/api/contract.ts";';
+    await writeFile(
+      join(copy, `reads-${at}.ts`),
+      `${imports}\nexport type Imports = [FrameOf<"feed.stream">, ResponseOf<"agents.list">];\n${reads}\nexport const read${at} = ${reads === "" ? 0 : "read"};\n`,
+    );
+  }
+  const { compilerOptions } = JSON.parse(await readFile(join(root, "tsconfig.json"), "utf8"));
+  const { paths: _, ...options } = compilerOptions;
+  const config = { compilerOptions: options, include: ["src/api/contract.ts", "reads-*.ts"] };
+  await writeFile(join(copy, "tsconfig.json"), JSON.stringify(config));
+  const out = await new Promise<string>((resolve) => {
+    const tsc = join(root, "node_modules/typescript/bin/tsc");
+    execFile(
+      process.execPath,
+      [tsc, "-p", copy, "--pretty", "false"],
+      { cwd: copy, timeout: DEADLINE_MS },
+      (_error, stdout) => resolve(stdout),
+    );
+  });
+  return out.split("\n").filter((line) => line.includes("error TS"));
+}
