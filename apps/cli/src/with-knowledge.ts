@@ -1,5 +1,5 @@
 import type { Context } from "@tandem/context";
-import { TandemError } from "@tandem/protocol";
+import { TandemError, systemClock } from "@tandem/protocol";
 import { hasContext, openContext, openStore } from "@tandem/tandem/compose";
 import { type OpenedContext, serveContext } from "@tandem/tandem/context";
 import type { Project } from "@tandem/tandem/config";
@@ -30,7 +30,11 @@ export async function withKnowledge<T>(
 ): Promise<T> {
   const project = await projectWithContext(invocation, "context");
   await using store = await openStore(invocation, project);
-  await using knowledge = await serveContext(invocation, project, store, { command, log: debugLog(invocation) });
+  await using knowledge = await serveContext(invocation, project, store, {
+    command,
+    clock: systemClock,
+    log: debugLog(invocation),
+  });
   return await work(knowledge, { project, store });
 }
 

@@ -1,5 +1,5 @@
 import type { Credential } from "@tandem/claude-code";
-import { TandemError, type Payer } from "@tandem/protocol";
+import { systemClock, TandemError, type Payer } from "@tandem/protocol";
 import type { Logger, ServedContext } from "@tandem/server";
 import type { Engine } from "@tandem/sessions";
 import { DEFAULT_TENANT, type Scope } from "@tandem/storage";
@@ -206,7 +206,10 @@ async function openServer(
       ...(member && { fleetOf: member.runtimeOptions, ownPerson: member.owner, serves: member.tenants }),
     }),
   );
-  const engine = { ...own.engine, killSwitch: stopEveryone(own.engine.killSwitch, store, () => runtimes.open) };
+  const engine = {
+    ...own.engine,
+    killSwitch: stopEveryone(own.engine.killSwitch, store, () => runtimes.open, own.clock),
+  };
   const tokenFile = join(await ensureTandemHome(clients), "token");
   // Replacing the token of the user's own server would lock out its clients.
   const { warning } = await server.ensureToken(tokenFile, store.tokens, { keep: clients !== host.env });
@@ -215,6 +218,8 @@ async function openServer(
   // Listen before resuming abandoned sessions: a server that finds its port taken must not touch a session.
   const http = await startServer(project, {
     ...own,
+    // The times of a fleet's other servers and of browsers.
+    clock: systemClock,
     engine,
     runtimes,
     logger,
@@ -228,7 +233,13 @@ async function openServer(
     opencodePort: opencodePortOf(member?.role, opencodePort),
     metrics: seen.metrics,
     tracing: seen.tracing,
-    tenantService: createTenantService(host.env, store, (note) => own.engine.audit.note(note), runtimes),
+    tenantService: createTenantService({
+      env: host.env,
+      store,
+      clock: own.clock,
+      note: (note) => own.engine.audit.note(note),
+      runtimes,
+    }),
   });
   parts.defer(() => http.close(CLOSE_MS));
   parts.defer(() => joined?.leave(REST_MS));

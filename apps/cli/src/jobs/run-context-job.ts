@@ -1,5 +1,5 @@
 import type { RunEvent } from "@tandem/context";
-import { type JobId, TandemError } from "@tandem/protocol";
+import { type JobId, TandemError, systemClock } from "@tandem/protocol";
 import type { JobRow, Store } from "@tandem/storage";
 import { openContext } from "@tandem/tandem/compose";
 import type { Project } from "@tandem/tandem/config";
@@ -65,7 +65,12 @@ async function runHere(
   watch: Watch,
 ): Promise<Omit<EndedJob, "milliseconds">> {
   const collect = boundHeap();
-  await using knowledge = await serveContext(invocation, project, store, { command, log: debugLog(invocation), given });
+  await using knowledge = await serveContext(invocation, project, store, {
+    command,
+    clock: systemClock,
+    log: debugLog(invocation),
+    given,
+  });
   const watching = new AbortController();
   let watched: Promise<Watched> | undefined;
   try {

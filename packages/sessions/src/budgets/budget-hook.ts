@@ -6,7 +6,6 @@ import {
   type Limits,
   type SessionEventBody,
   type ThreadId,
-  systemClock,
   type Clock,
 } from "@tandem/protocol";
 import { LeaseLost, type Claim, type SharedScope, type Store } from "@tandem/storage";
@@ -37,7 +36,7 @@ const TICK_MS = 1_000;
 const SMALLEST: Amounts = { ...NOTHING, usd: 1, tokens: 1, requests: 1 };
 
 /** The current day in the server's time zone. */
-export const today = (clock: Clock = systemClock): string => new Date(clock.now()).toLocaleDateString("sv-SE");
+export const today = (clock: Clock): string => new Date(clock.now()).toLocaleDateString("sv-SE");
 
 /**
  * Keeps a session's turns within their limits. Before a turn, the estimated cost of its first response is reserved on every

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { newId, type AuditNote } from "@tandem/protocol";
+import { newId, type AuditNote, systemClock } from "@tandem/protocol";
 import { type Store } from "@tandem/storage";
 import { scratchFolder, scratchStore } from "@tandem/storage/testing/scratch-store";
 import { readFolderConfig } from "@tandem/workspace";
@@ -166,13 +166,13 @@ test("uploads count towards the quota of bytes", async () => {
   const limited = limitStore(store, () => ({ fileBytes: 5_000 }));
   const noise = (bytes: number) => ({ noise: randomBytes(bytes) });
   const { id } = await catalogue(limited).create({ files: files("heron", noise(3_000)), by });
-  const taken = (await takenNow(limited)).fileBytes;
+  const taken = (await takenNow(limited, systemClock)).fileBytes;
   expect(taken).toBeGreaterThan(3_000);
   const second = catalogue(limited).createVersion(id, { files: files("heron", noise(3_000)), by });
   await expect(second).rejects.toMatchObject({ code: "too_large", detail: "quota_reached" });
-  expect((await takenNow(limited)).fileBytes, "a refused upload takes no space").toBe(taken);
+  expect((await takenNow(limited, systemClock)).fileBytes, "a refused upload takes no space").toBe(taken);
   await catalogue(limited).delete(id, by);
-  expect((await takenNow(limited)).fileBytes).toBe(0);
+  expect((await takenNow(limited, systemClock)).fileBytes).toBe(0);
 });
 
 test("skills of a trusted folder are listed last, can be downloaded, and are not changed here", async () => {

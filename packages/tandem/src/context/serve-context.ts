@@ -1,5 +1,5 @@
 import type { CreateTools, JobRunner } from "@tandem/context";
-import { RequestError } from "@tandem/protocol";
+import { RequestError, type Clock } from "@tandem/protocol";
 import type { ServedContext } from "@tandem/server";
 import type { EngineSettings } from "@tandem/sessions";
 import type { Store } from "@tandem/storage";
@@ -31,12 +31,14 @@ export async function serveContext(
   store: Store,
   {
     command,
+    clock,
     log,
     sharedRecords: shared,
     fleet,
     given,
   }: Pick<EngineSettings, "log" | "sharedRecords" | "fleet"> & {
     command: string;
+    clock: Clock;
     /** See `jobKinds`. */
     given?: GivenDocuments | undefined;
   },
@@ -54,7 +56,7 @@ export async function serveContext(
   const catalogue = new library.CatalogueReader(folder);
   const reader = new library.MetricsReader(folder, () => connections.dialects);
   const metrics = new library.Metrics({ folder, catalogue, reader, open: connections.open });
-  const quotas = await sharedQuotas(host, project, shared ?? store.records);
+  const quotas = await sharedQuotas(host, project, shared ?? store.records, clock);
   const models = await jobModels(host, project, quotas);
   const access = sourceAccess(host, project);
   const unsoundSql = project.config.context.sql.verdict;

@@ -1,4 +1,5 @@
 import type { Credential } from "@tandem/claude-code";
+import type { Clock } from "@tandem/protocol";
 import type { SharedQuotas } from "@tandem/runtime";
 import type { Records } from "@tandem/storage";
 import { holderName, loadProcesses, loadSessions, secretReader } from "../compose.ts";
@@ -9,13 +10,18 @@ import type { Host } from "../config/host.ts";
  * The shared quota state of the account for single calls, used by all sessions and jobs on the store. Undefined for services
  * that report no quotas.
  */
-export async function sharedQuotas(host: Host, project: Project, records: Records): Promise<SharedQuotas | undefined> {
+export async function sharedQuotas(
+  host: Host,
+  project: Project,
+  records: Records,
+  clock: Clock,
+): Promise<SharedQuotas | undefined> {
   const { provider, claudeCode } = project.config.llm;
   const { backend, anthropic } = provider;
   if (backend !== "claude-code" && backend !== "anthropic") return undefined;
   const readSecret = secretReader(host, project);
   const { AccountLimits } = await loadSessions();
-  const limits = new AccountLimits(records);
+  const limits = new AccountLimits(records, clock);
   const account = async (): Promise<string> => {
     const { accountOf, readCredential } = await loadProcesses();
     const key = async (): Promise<Credential> => {

@@ -57,6 +57,7 @@ export interface EngineOptions {
   more?: Partial<
     Pick<
       EngineSettings,
+      | "clock"
       | "quotas"
       | "fleet"
       | "jobQueue"

@@ -1,3 +1,4 @@
+import { systemClock } from "@tandem/protocol";
 import type { Engine, EngineSettings } from "@tandem/sessions";
 import type { Store } from "@tandem/storage";
 import { hasContext, openStore } from "../compose.ts";
@@ -32,7 +33,10 @@ export async function openEngine(
   const { log, ownOnly } = options;
   const contexts = parts.use(new AsyncDisposableStack());
   let opening: Promise<OpenedContext> | undefined;
-  const open = () => (opening ??= serveContext(host, project, store, options).then((served) => contexts.use(served)));
+  const open = () =>
+    (opening ??= serveContext(host, project, store, { ...options, clock: systemClock }).then((served) =>
+      contexts.use(served),
+    ));
   const when = hasContext(project) ? context : "never";
   const knowledge = when === "now" ? await open() : undefined;
   const hostServers: EngineSettings["hostServers"] = async (session) => {

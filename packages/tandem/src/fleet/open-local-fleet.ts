@@ -1,3 +1,4 @@
+import { systemClock } from "@tandem/protocol";
 import type { Fleet } from "@tandem/sessions";
 import { loadSessions, openStore } from "../compose.ts";
 import { databaseLocation } from "../config/database-location.ts";
@@ -16,9 +17,10 @@ export async function openLocalFleet(host: Host, project: Project): Promise<Flee
   const fleet = createFleet({
     store,
     records: store.records,
-    limits: new AccountLimits(store.records),
+    limits: new AccountLimits(store.records, systemClock),
     queue,
     here: undefined,
+    clock: systemClock,
     note: async (note) => void (await store.audit.append([note])),
   });
   const owned = parts.move();

@@ -1,4 +1,4 @@
-import { newId, TandemError, type Payer, type WorkerId } from "@tandem/protocol";
+import { newId, TandemError, type Payer, type WorkerId, systemClock } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
 import { hostname } from "node:os";
 import { holderName, loadProcesses, loadQueue, loadServer, loadSessions, sessionRoots } from "../compose.ts";
@@ -103,7 +103,7 @@ export async function openMembership(
   });
   const worker = { id, machine, labels, tenants };
   const { RecentOutage, SharedClock } = await loadSessions();
-  const clock = new SharedClock();
+  const clock = new SharedClock(systemClock);
   await clock.follow(() => store.workers.time());
   const { HttpPeers, SharedKey } = await loadServer();
   const key = new SharedKey(store.records);
@@ -132,6 +132,7 @@ export async function openMembership(
         store: shared,
         queue,
         log,
+        clock,
         sharedClock: clock,
         peers,
         ...(needs && { findProblem: () => workerProblem(needs) }),

@@ -1,5 +1,5 @@
 import { DEFAULT_TENANT, type Store, type TenantRow } from "@tandem/storage";
-import { RequestError, type AuditNote, type TenantView } from "@tandem/protocol";
+import { isoNow, RequestError, type AuditNote, type Clock, type TenantView } from "@tandem/protocol";
 import type { TenantService } from "@tandem/server";
 import { realpath, stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
@@ -14,12 +14,19 @@ export interface Refreshable {
 }
 
 /** Manages the tenants of a store, for the operator. */
-export function createTenantService(
-  env: Variables,
-  store: Store,
-  note: (note: AuditNote) => Promise<unknown>,
-  runtimes?: Refreshable,
-): TenantService {
+export function createTenantService({
+  env,
+  store,
+  clock,
+  note,
+  runtimes,
+}: {
+  env: Variables;
+  store: Store;
+  clock: Clock;
+  note: (note: AuditNote) => Promise<unknown>;
+  runtimes?: Refreshable;
+}): TenantService {
   const row = async (id: string): Promise<TenantRow> => {
     const found = id === DEFAULT_TENANT ? undefined : await store.tenants.get(id);
     if (!found) throw new RequestError("not_found", `There is no tenant ${id}.`);
@@ -46,7 +53,7 @@ export function createTenantService(
     },
     async get(id) {
       const found = await row(id);
-      return { ...(await view(found)), use: await store.borrowTenant(id, useOf) };
+      return { ...(await view(found)), use: await store.borrowTenant(id, (own) => useOf(own, clock)) };
     },
     async create(params, by) {
       const { id, name = id, credential = null, quotas = {} } = params;
@@ -60,7 +67,7 @@ export function createTenantService(
       const made: TenantRow = {
         id,
         name,
-        createdAt: new Date().toISOString(),
+        createdAt: isoNow(clock),
         archivedAt: null,
         limits: toLimits({}, quotas),
         settings: { credential, ...(project !== undefined && { project }) },
@@ -82,7 +89,7 @@ export function createTenantService(
     },
     async archive(id, by) {
       await row(id);
-      return change(id, { archivedAt: new Date().toISOString() }, { kind: "tenant.archived", by });
+      return change(id, { archivedAt: isoNow(clock) }, { kind: "tenant.archived", by });
     },
     async restore(id, by) {
       await row(id);

@@ -163,7 +163,7 @@ export class LocalTenantRuntimes implements TenantRuntimes, AsyncDisposable {
       logger: logger.child({ tenant: id }),
       ...(credential && { credential }),
       engine: { quotas: limits, sharedRecords: store.records, ...engine },
-      readUsage: usageReader(own, limits),
+      readUsage: usageReader(own, limits, this.#dependencies.own.clock),
       ...(fleet && { fleet }),
       ...(observe && { observe }),
     });

@@ -1,4 +1,5 @@
 import type { Credential } from "@tandem/claude-code";
+import { systemClock, type Clock } from "@tandem/protocol";
 import type { ServerHealth, Logger, TenantRuntime } from "@tandem/server";
 import type { EngineSettings } from "@tandem/sessions";
 import { DEFAULT_TENANT, type Store } from "@tandem/storage";
@@ -35,6 +36,8 @@ export interface TenantRuntimeOptions {
 export interface OpenTenantRuntime extends TenantRuntime, AsyncDisposable {
   store: Store;
   project: Project;
+  /** The engine's. */
+  clock: Clock;
   /** Recovers unfinished work and starts to run turns and jobs. */
   start(): Promise<void>;
   /** Lets turns finish until the deadline; requests are still answered. */
@@ -52,11 +55,13 @@ export async function openTenantRuntime(
   { tenant, logger, credential, engine: more, health, readUsage, fleet, observe, runs = true }: TenantRuntimeOptions,
 ): Promise<OpenTenantRuntime> {
   const library = await loadServer();
+  const clock = more?.clock ?? systemClock;
   await using parts = new AsyncDisposableStack();
   const serving = { command: "tandem up", log: logger };
   const openContext = async () =>
     serveContext(host, project, store, {
       ...serving,
+      clock,
       ...(more?.sharedRecords && { sharedRecords: more.sharedRecords }),
       ...(more?.fleet && { fleet: more.fleet }),
     });
@@ -73,6 +78,7 @@ export async function openTenantRuntime(
     ...(credential && { credential }),
     more: {
       ...more,
+      clock,
       // Admins of other tenants do not run this machine.
       publicMcpServers: tenant.id !== DEFAULT_TENANT,
       contextMemories: () => knowledge?.context.memoryStores,
@@ -130,6 +136,7 @@ export async function openTenantRuntime(
     fleet,
     store,
     project,
+    clock,
     async start() {
       await engine.memoryStores.adoptFormer();
       await engine.start();

@@ -1,4 +1,4 @@
-import { RequestError } from "@tandem/protocol";
+import { RequestError, type Clock } from "@tandem/protocol";
 import type { Engine } from "@tandem/sessions";
 import { DEFAULT_TENANT, type Store } from "@tandem/storage";
 import { loadSessions } from "../compose.ts";
@@ -14,6 +14,7 @@ export function stopEveryone(
   own: Switch,
   store: Pick<Store, "tenants" | "tenant">,
   open: () => readonly OpenTenantRuntime[],
+  clock: Clock,
 ): Switch {
   const tenants = async (work: (id: string) => Promise<void>): Promise<void> => {
     const rows = await store.tenants.list();
@@ -22,7 +23,7 @@ export function stopEveryone(
   const here = (id: string): Switch | undefined => open().find(({ tenant }) => tenant.id === id)?.engine.killSwitch;
   const kept = async (id: string) => {
     const { KillSwitch } = await loadSessions();
-    return new KillSwitch((await store.tenant(id)).records);
+    return new KillSwitch((await store.tenant(id)).records, clock);
   };
   return {
     ...own,

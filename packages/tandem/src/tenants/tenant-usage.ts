@@ -1,16 +1,16 @@
-import type { TenantQuotas, TenantUse } from "@tandem/protocol";
+import type { Clock, TenantQuotas, TenantUse } from "@tandem/protocol";
 import type { Quotas } from "@tandem/sessions";
 import type { Store } from "@tandem/storage";
 import { loadSessions } from "../compose.ts";
 
 /** Reads a tenant's current usage and limits in the API's format. */
 export const usageReader =
-  (store: Store, limits: () => Quotas): (() => Promise<{ quotas: TenantQuotas; use: TenantUse }>) =>
-  async () => ({ quotas: toQuotas(limits()), use: await useOf(store) });
+  (store: Store, limits: () => Quotas, clock: Clock): (() => Promise<{ quotas: TenantQuotas; use: TenantUse }>) =>
+  async () => ({ quotas: toQuotas(limits()), use: await useOf(store, clock) });
 
-export async function useOf(store: Store): Promise<TenantUse> {
+export async function useOf(store: Store, clock: Clock): Promise<TenantUse> {
   const { takenNow } = await loadSessions();
-  const { maxRunning, maxSessions, fileBytes, dailyUsd } = await takenNow(store);
+  const { maxRunning, maxSessions, fileBytes, dailyUsd } = await takenNow(store, clock);
   return { running_turns: maxRunning, open_sessions: maxSessions, file_bytes: fileBytes, usd_today: dailyUsd };
 }
 

@@ -9,6 +9,7 @@ import {
   type TenantUse,
   type TenantView,
   type UpdateTenant,
+  systemClock,
 } from "@tandem/protocol";
 import { localActor, openProjectOrDefaults, bytes } from "@tandem/tandem/project";
 import type { TenantService } from "@tandem/server";
@@ -264,7 +265,12 @@ async function openTenantService(invocation: Invocation, project: Project): Prom
   const server = await serverFor(invocation, project);
   if (server) return remoteTenantService(await ServerConnection.open(server));
   const store = await openStore(invocation, project);
-  const tenantService = createTenantService(invocation.env, store, (note) => store.audit.append([note]));
+  const tenantService = createTenantService({
+    env: invocation.env,
+    store,
+    clock: systemClock,
+    note: (note) => store.audit.append([note]),
+  });
   return { ...tenantService, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
 }
 

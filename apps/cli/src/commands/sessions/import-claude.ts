@@ -1,4 +1,4 @@
-import { RequestError, TandemError } from "@tandem/protocol";
+import { RequestError, systemClock, TandemError } from "@tandem/protocol";
 import type { PastFacts, PastSession } from "@tandem/claude-code";
 import type { Store } from "@tandem/storage";
 import { resolve } from "node:path";
@@ -153,6 +153,7 @@ async function importAll(
         agent,
         place,
         asNew,
+        clock: systemClock,
         holder: holderName(COMMAND),
       });
       done.push({ claude_session_id: past.id, session: id, ...rest, title: titleOf(facts) });
