@@ -117,6 +117,7 @@ export async function setFleetStage(settings: readonly string[] = []): Promise<F
       queue,
       log,
       peers,
+      clock: systemClock,
       open: () => [engine.runs],
       runsOf: async () => engine.runs,
       row: {

@@ -16,8 +16,8 @@ export async function openWriter(
   if (!row) throw new RequestError("not_found", `There is no session ${lease.session}.`);
   const [last] = await store.events.read(row.id, { order: "desc", limit: 1, types: ["session.usage"] });
   const note = last?.event.type === "session.usage" ? last.event.tandem : undefined;
-  const now = (): number => dependencies.settings.clock.now();
-  const ledger = new UsageLedger(row.primaryThread, { note, times: await readTimes(dependencies, row), now });
+  const { clock } = dependencies.settings;
+  const ledger = new UsageLedger(row.primaryThread, clock, { note, times: await readTimes(dependencies, row) });
   const threads = await store.sessions.threads(row.id);
   const runs = await readOpenRuns(store.events, row);
   return { writer: new SessionWriter({ ...dependencies, lease, row, ledger, threads, runs, onLost }), ledger };

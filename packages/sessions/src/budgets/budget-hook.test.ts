@@ -36,7 +36,7 @@ async function hookWhoseDatabaseFails(times: number, boundMs: number, clock: Clo
       },
     },
   };
-  const ledger = new UsageLedger("sthr_1" as never, { note: undefined });
+  const ledger = new UsageLedger("sthr_1" as never, clock);
   const limits = { turn: {}, session: {}, agent: {}, project: {}, day: {} };
   const own = waitingStore(failing, database);
   const hook = new BudgetHook({

@@ -67,7 +67,7 @@ export class Budgets implements BudgetControl {
   async session(id: string): Promise<BudgetGauge[]> {
     const row = await findSessionRow(this.#parts.store.sessions, id);
     const payer = await this.#parts.settings.payer();
-    const totals = await totalsNow(this.#parts.store.events, row);
+    const totals = await totalsNow(this.#parts.store.events, row, this.#parts.clock);
     const reserved = await this.#parts.store.spending.reservedBy(row.id);
     const limits = limitsOfSession(row, await this.#parts.book.ofSession(row.id));
     const gauge = (scope: BudgetScope, unit: BudgetUnit, spent: number, limit: number | null): BudgetGauge => ({

@@ -1,4 +1,4 @@
-import { RequestError, isoNow, systemClock, type Clock } from "@tandem/protocol";
+import { RequestError, isoNow, type Clock } from "@tandem/protocol";
 import type { Records } from "@tandem/storage";
 import { z } from "zod";
 import type { TurnHook } from "../hooks/turn-hook.ts";
@@ -19,7 +19,7 @@ export class KillSwitch {
   readonly #clock: Clock;
   readonly #working = new Set<AbortController>();
 
-  constructor(records: Records, clock: Clock = systemClock) {
+  constructor(records: Records, clock: Clock) {
     this.#records = records;
     this.#clock = clock;
   }

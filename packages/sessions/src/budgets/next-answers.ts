@@ -1,5 +1,5 @@
 import type { ConversationOutput } from "@tandem/claude-code";
-import { costOf, dearestCostOf, noUsage, type EventOf, type ThreadId, systemClock, type Clock } from "@tandem/protocol";
+import { costOf, dearestCostOf, noUsage, type EventOf, type ThreadId, type Clock } from "@tandem/protocol";
 import { NOTHING, toAmount, type Amounts } from "./amounts.ts";
 
 type OutputEvent = Extract<ConversationOutput, { type: "event" }>;
@@ -41,7 +41,7 @@ export class NextAnswers {
   /** The primary thread has finished unless it calls a tool. */
   #expected = true;
 
-  constructor(model: () => string, clock: Clock = systemClock) {
+  constructor(model: () => string, clock: Clock) {
     this.#model = model;
     this.#clock = clock;
   }

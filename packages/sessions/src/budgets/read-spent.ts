@@ -1,4 +1,4 @@
-import type { EventOf, SessionId, UsageNote } from "@tandem/protocol";
+import type { Clock, EventOf, SessionId, UsageNote } from "@tandem/protocol";
 import type { EventLog, SessionRow } from "@tandem/storage";
 import { readOpenTurn } from "../log/open-turn.ts";
 import { isRequestEnd, REQUEST_ENDS } from "../log/request-end.ts";
@@ -36,9 +36,9 @@ export async function totalsBeforeTurn(log: EventLog, session: SessionId): Promi
 }
 
 /** The session's spending until now, including the running turn. */
-export async function totalsNow(log: EventLog, row: SessionRow): Promise<Amounts> {
+export async function totalsNow(log: EventLog, row: SessionRow, clock: Clock): Promise<Amounts> {
   const [usage] = await log.read(row.id, { order: "desc", limit: 1, types: ["session.usage"] });
-  const ledger = new UsageLedger(row.primaryThread, { note: noteOf(usage?.event) });
+  const ledger = new UsageLedger(row.primaryThread, clock, { note: noteOf(usage?.event) });
   for (let after = usage?.seq ?? 0; ;) {
     const page = await log.read(row.id, {
       after,

@@ -1,3 +1,4 @@
+import { systemClock } from "@tandem/protocol";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,7 +19,7 @@ async function scratchStore() {
 
 test("a limit applies to an account and model family until its reset; of several, the longest counts", async () => {
   await using store = await scratchStore();
-  const limits = new AccountLimits(store.records);
+  const limits = new AccountLimits(store.records, systemClock);
   await limits.learn("login:a", { kind: "five_hour", model: "sonnet", resetsAt: in_(60_000) }, "first");
   await limits.learn("login:a", { kind: "seven_day_opus", model: "sonnet", resetsAt: in_(600_000) }, "second");
   expect(await limits.find("login:a", "claude-sonnet-5-5")).toMatchObject({ kind: "five_hour", by: "first" });
@@ -31,7 +32,7 @@ test("a limit applies to an account and model family until its reset; of several
 
 test("a limit without a name blocks only the refused model, on its account", async () => {
   await using store = await scratchStore();
-  const limits = new AccountLimits(store.records);
+  const limits = new AccountLimits(store.records, systemClock);
   await limits.learn("api_key:a", { model: "claude-opus-5-5", resetsAt: in_(60_000) }, "first");
   expect(await limits.find("api_key:a", "opus")).toMatchObject({ model: "claude-opus-5-5" });
   expect(await limits.find("api_key:a", "claude-sonnet-5-5")).toBeUndefined();
@@ -44,7 +45,7 @@ test("a limit without a name blocks only the refused model, on its account", asy
 
 test("one process at a time may probe a limit; a lifted limit is forgotten", async () => {
   await using store = await scratchStore();
-  const [one, other] = [new AccountLimits(store.records), new AccountLimits(store.records)];
+  const [one, other] = [new AccountLimits(store.records, systemClock), new AccountLimits(store.records, systemClock)];
   await one.learn("login:a", { kind: "seven_day", model: "sonnet", resetsAt: in_(86_400_000) }, "first");
   const limit = (await one.find("login:a", "sonnet"))!;
   expect(await one.mayTry(limit, 300_000)).toBe(false);

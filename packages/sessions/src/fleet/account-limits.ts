@@ -1,4 +1,4 @@
-import { RequestError, isoNow, systemClock, type Clock } from "@tandem/protocol";
+import { RequestError, isoNow, type Clock } from "@tandem/protocol";
 import type { Records } from "@tandem/storage";
 import { z } from "zod";
 import { FLEET_SPACE } from "./fleet-space.ts";
@@ -41,7 +41,7 @@ export class AccountLimits {
   readonly #records: Records;
   readonly #clock: Clock;
 
-  constructor(records: Records, clock: Clock = systemClock) {
+  constructor(records: Records, clock: Clock) {
     this.#records = records;
     this.#clock = clock;
   }

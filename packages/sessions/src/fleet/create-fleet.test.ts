@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { newId, type AuditNote, type LoggedEvent, type SessionId } from "@tandem/protocol";
+import { newId, type AuditNote, type LoggedEvent, type SessionId, systemClock } from "@tandem/protocol";
 import { createEmbeddedQueue, jobRun } from "@tandem/queue";
 import { openStore, type WorkerRow } from "@tandem/storage";
 import { expect, onTestFinished, test } from "vitest";
@@ -23,10 +23,11 @@ async function setFleet({ isAlone = false } = {}) {
   const fleet = createFleet({
     store,
     records: store.records,
-    limits: new AccountLimits(store.records),
+    limits: new AccountLimits(store.records, systemClock),
     queue: isAlone ? undefined : queue,
     jobQueue: isAlone ? queue : undefined,
     here: { holder: "tandem up here", roots: [folder] },
+    clock: systemClock,
     note: async (note) => void notes.push(note),
   });
   return { fleet, store, queue, notes };
@@ -55,7 +56,7 @@ const worker = (more: Partial<WorkerRow> = {}): WorkerRow => ({
 
 test("a single process is listed with the turns that it counted", async () => {
   const { fleet, store } = await setFleet();
-  const counter = new TurnCounter(store.records, { name: "tandem up here", tenant: "default" });
+  const counter = new TurnCounter(store.records, { name: "tandem up here", tenant: "default" }, systemClock);
   let append: (session: SessionId, events: readonly LoggedEvent[]) => void = () => undefined;
   counter.start({
     onAppend(listener) {
@@ -90,7 +91,7 @@ test("live workers are listed, and a drain request is delivered and audited", as
   expect((await fleet.status()).workers).toMatchObject([{ id: row.id, state: "live", sessions: 2, max_sessions: 4 }]);
   await expect(fleet.drain("wrk_nobody")).rejects.toMatchObject({ code: "not_found" });
   expect(await fleet.drain(row.id.slice(0, 12), "ann")).toMatchObject({ id: row.id, state: "draining" });
-  expect(await new DrainRequests(store.records).of(row.id)).toMatchObject({ by: "ann" });
+  expect(await new DrainRequests(store.records, systemClock).of(row.id)).toMatchObject({ by: "ann" });
   expect((await fleet.status()).workers).toMatchObject([{ state: "draining" }]);
   expect(notes).toMatchObject([{ kind: "fleet.drained", actor: "ann", details: { worker: row.id } }]);
 });

@@ -6,7 +6,6 @@ import {
   type FleetStatus,
   type FleetWorker,
   isoNow,
-  systemClock,
   type Clock,
 } from "@tandem/protocol";
 import { isJobPlace, type QueueDepth, type RunQueue } from "@tandem/queue";
@@ -29,22 +28,13 @@ interface FleetDependencies {
   /** This process, if it has no row because it is alone. Undefined for a command that only reads. */
   here: { holder: string; roots: readonly string[] } | undefined;
   note: (note: AuditNote) => Promise<void>;
-  clock?: Clock;
+  clock: Clock;
 }
 
 type ListedWorker = Awaited<ReturnType<Store["workers"]["list"]>>[number];
 
 /** Reads the state of the fleet from the store and the queue, and offers its few actions. */
-export function createFleet({
-  store,
-  records,
-  limits,
-  queue,
-  jobQueue,
-  here,
-  note,
-  clock = systemClock,
-}: FleetDependencies): Fleet {
+export function createFleet({ store, records, limits, queue, jobQueue, here, note, clock }: FleetDependencies): Fleet {
   const letters = queue ?? jobQueue;
   const drainRequests = new DrainRequests(records, clock);
   const startedAt = isoNow(clock);

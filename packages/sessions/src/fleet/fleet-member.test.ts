@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { newId } from "@tandem/protocol";
+import { newId, systemClock } from "@tandem/protocol";
 import { createEmbeddedQueue } from "@tandem/queue";
 import { openStore, type WorkerRow } from "@tandem/storage";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -56,7 +56,7 @@ async function join_(role: WorkerRow["role"]) {
 test.each(["server", "worker", "all"] as const)("a process of the role %s drains when it is asked to", async (role) => {
   const { id, store, clock, onDrainRequest } = await join_(role);
   clock.advance(BEAT_MS);
-  await new DrainRequests(store.records).ask(id, "ann");
+  await new DrainRequests(store.records, systemClock).ask(id, "ann");
   await expect
     .poll(() => {
       clock.advance(BEAT_MS);

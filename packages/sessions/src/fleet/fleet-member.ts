@@ -1,4 +1,4 @@
-import { type SessionId, systemClock, type Clock } from "@tandem/protocol";
+import type { Clock, SessionId } from "@tandem/protocol";
 import type { Run, RunQueue, Working } from "@tandem/queue";
 import type { Store, WorkerRow } from "@tandem/storage";
 import { SerialQueue } from "../host/serial-queue.ts";
@@ -27,7 +27,7 @@ interface FleetMemberOptions {
   /** This process was asked to hand over its sessions and exit. */
   onDrainRequest?: () => void;
   log: { warn(details: Record<string, unknown>, message: string): void };
-  clock?: Clock;
+  clock: Clock;
   /** The clock of the engines, which follows the database's. */
   sharedClock?: Pick<SharedClock, "follow">;
   /** Read again and again, because they are needed when there is no database. */
@@ -56,7 +56,7 @@ export class FleetMember {
   constructor(parts: FleetMemberOptions) {
     this.#parts = parts;
     this.#places = new Set([ANYWHERE, `machine:${parts.row.machine}`]);
-    this.#clock = parts.clock ?? systemClock;
+    this.#clock = parts.clock;
     this.#drainRequests = new DrainRequests(parts.store.records, this.#clock);
   }
 

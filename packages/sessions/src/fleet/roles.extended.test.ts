@@ -43,6 +43,7 @@ async function enter(
   const member = new FleetMember({
     store: opened.store,
     queue,
+    clock: systemClock,
     open: () => [runs],
     runsOf: async () => runs,
     log: { warn: () => undefined },

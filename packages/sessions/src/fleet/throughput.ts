@@ -1,4 +1,4 @@
-import { type LoggedEvent, systemClock, type Clock } from "@tandem/protocol";
+import { type LoggedEvent, type Clock } from "@tandem/protocol";
 import type { EventLog, Records } from "@tandem/storage";
 import { z } from "zod";
 import { FLEET_SPACE } from "./fleet-space.ts";
@@ -31,7 +31,7 @@ export class TurnCounter {
   #stopListening: (() => void) | undefined;
   #isWritten = true;
 
-  constructor(records: Records, { name, tenant }: { name: string; tenant: string }, clock: Clock = systemClock) {
+  constructor(records: Records, { name, tenant }: { name: string; tenant: string }, clock: Clock) {
     this.#records = records;
     this.#clock = clock;
     this.#name = name;

@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from "@tandem/protocol";
+import type { Clock } from "@tandem/protocol";
 
 /** A smaller difference is noise. */
 const NOISE_MS = 20;
@@ -14,7 +14,7 @@ export class SharedClock implements Clock {
   /** Of the best answer so far. This machine's clock alone says nothing about the database's. */
   #uncertainty = Infinity;
 
-  constructor(base: Clock = systemClock) {
+  constructor(base: Clock) {
     this.#base = base;
     this.#offset = base.now() - base.monotonic();
   }

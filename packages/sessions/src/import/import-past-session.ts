@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { PastSession } from "@tandem/claude-code";
-import { newId, RequestError, type LoggedEvent, type SessionEvent, type SessionId } from "@tandem/protocol";
+import { newId, RequestError, type Clock, type LoggedEvent, type SessionEvent, type SessionId } from "@tandem/protocol";
 import type { Lease, SessionRow, Store } from "@tandem/storage";
 import { copyTranscripts } from "./copy-transcripts.ts";
 import type { PlacedEvent } from "./past-log.ts";
@@ -41,13 +41,13 @@ export interface ImportedPast {
  */
 export async function importPastSession(store: Store, past: PastSession, settings: PastImport): Promise<ImportedPast> {
   const name = settings.asNew ? `${past.id}/${newId("session")}` : past.id;
-  const read = await readPast(past, name);
+  const read = await readPast(past, name, settings.clock);
   if (read.events.length === 0) {
     throw new RequestError("invalid_request", `Nothing was said in the conversation ${past.id}.`);
   }
   const id = importedSessionId(name);
   const row = await store.sessions.get(id);
-  if (row) return addTo(store, row, read, settings.holder);
+  if (row) return addTo(store, row, read, settings);
   const events = await restorePast(store, id, read, settings);
   return { id, outcome: "new", events, unreadable: read.unreadable };
 }
@@ -56,7 +56,12 @@ export async function importPastSession(store: Store, past: PastSession, setting
 export const importedSessionId = (name: string): SessionId =>
   `sesn_${createHash("sha256").update(name).digest("hex").slice(0, 26)}` as SessionId;
 
-async function addTo(store: Store, row: SessionRow, read: ReadPast, holder: string): Promise<ImportedPast> {
+async function addTo(
+  store: Store,
+  row: SessionRow,
+  read: ReadPast,
+  { holder, clock }: Pick<PastImport, "holder" | "clock">,
+): Promise<ImportedPast> {
   const { id } = row;
   const known = await knownOf(store, id);
   const ids = new Set<string>(read.events.map(({ event }) => event.id));
@@ -75,8 +80,8 @@ async function addTo(store: Store, row: SessionRow, read: ReadPast, holder: stri
     });
   }
   try {
-    const events = [...headOf(read, row.folder), ...continuationEvents(known, added)];
-    await write(store, lease, row, read, events);
+    const events = [...headOf(read, row.folder, clock), ...continuationEvents(known, added, clock)];
+    await write({ store, clock }, lease, row, read, events);
     return { id, outcome: "more", events: events.length, unreadable: read.unreadable };
   } finally {
     await store.leases.release(lease);
@@ -84,7 +89,7 @@ async function addTo(store: Store, row: SessionRow, read: ReadPast, holder: stri
 }
 
 async function write(
-  store: Store,
+  { store, clock }: { store: Store; clock: Clock },
   lease: Lease,
   row: SessionRow,
   read: ReadPast,
@@ -95,7 +100,7 @@ async function write(
   for (const { subpath, lines } of copyTranscripts(read.transcripts, read.messages, place)) {
     await store.transcripts.replace(lease, subpath, lines);
   }
-  const threads = threadsOf(row, await store.sessions.threads(row.id), events);
+  const threads = threadsOf(row, await store.sessions.threads(row.id), events, clock);
   await store.events.append(lease, events, { session: { status: "idle" }, threads });
 }
 
@@ -122,7 +127,7 @@ async function knownOf(store: Store, id: SessionId): Promise<Known> {
 }
 
 /** A turn that was open at the last import was closed here: reopen it, and do not close calls twice. */
-function continuationEvents({ closed }: Known, added: readonly PlacedEvent[]): PlacedEvent[] {
+function continuationEvents({ closed }: Known, added: readonly PlacedEvent[], clock: Clock): PlacedEvent[] {
   const once = added.map((each): PlacedEvent => {
     const call = callOf(each.event);
     if (call === undefined || !closed.has(call)) return each;
@@ -134,7 +139,7 @@ function continuationEvents({ closed }: Known, added: readonly PlacedEvent[]): P
   });
   const first = added.find(({ event }) => event.type === "user.message" || event.type === "session.status_running");
   const isBegun = first !== undefined && added.indexOf(first) === 0;
-  return isBegun ? once : [own({ type: "session.status_running" }), ...once];
+  return isBegun ? once : [own({ type: "session.status_running" }, clock), ...once];
 }
 
 const callOf = (event: SessionEvent): string | undefined =>

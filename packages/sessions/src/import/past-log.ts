@@ -5,7 +5,6 @@ import {
   type SessionEventBody,
   type ThreadId,
   isoNow,
-  systemClock,
   type Clock,
 } from "@tandem/protocol";
 import { stopReason } from "../turn/turn-end.ts";
@@ -28,9 +27,8 @@ export class PastLog {
   #anchor = "";
   #runsSince: string | undefined;
 
-  constructor(conversation: string, primaryThread: ThreadId, clock: Clock = systemClock) {
+  constructor(conversation: string, primaryThread: ThreadId, clock: Clock) {
     this.ledger = new UsageLedger(primaryThread, {
-      note: undefined,
       now: () => (this.#last === undefined ? clock.now() : Date.parse(this.#last)),
     });
     this.#ids = new EventIds(conversation);

@@ -1,11 +1,11 @@
-import type { SessionEvent } from "@tandem/protocol";
+import { systemClock, type SessionEvent } from "@tandem/protocol";
 import { describe, expect, it } from "vitest";
 import type { PrintForm } from "@tandem/claude-code";
 import { PrintedPast } from "./printed-past.ts";
 
 /** The events of the lines, without ids, times and usage. */
 function convert(lines: readonly (object | string)[], form?: PrintForm) {
-  const past = new PrintedPast(form);
+  const past = new PrintedPast(systemClock, { form });
   const texts = lines.map((line) => (typeof line === "string" ? line : JSON.stringify(line)));
   const placed = texts.flatMap((text) => past.line(text));
   const { events, isWhole } = past.end();
@@ -68,7 +68,7 @@ describe("output of claude --print", () => {
   });
 
   it("as a stream is converted line by line", () => {
-    const past = new PrintedPast();
+    const past = new PrintedPast(systemClock);
     expect(past.line(JSON.stringify(say("Now.")))).toMatchObject([{ event: running }, { event: message("Now.") }]);
     expect(past.line(JSON.stringify(result())).at(-1)).toMatchObject({ event: idle });
   });

@@ -1,5 +1,5 @@
 import { EventIds, PrintInput, type PrintForm } from "@tandem/claude-code";
-import { newId, type SessionId } from "@tandem/protocol";
+import { newId, type Clock, type SessionId } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
 import { PastLog, type PlacedEvent } from "./past-log.ts";
 import { restorePast, type ImportTarget } from "./restore-past.ts";
@@ -11,13 +11,16 @@ import { restorePast, type ImportTarget } from "./restore-past.ts";
 export class PrintedPast {
   readonly #name = newId("session");
   readonly #primaryThread = new EventIds(this.#name).threadOf("primary");
-  readonly #log = new PastLog(this.#name, this.#primaryThread);
+  readonly #clock: Clock;
+  readonly #log: PastLog;
   readonly #input: PrintInput;
   /** Undefined if the events are not stored: an input may run for days. */
   readonly #events: PlacedEvent[] | undefined;
   #lines = 0;
 
-  constructor(form?: PrintForm, { isKept = true }: { isKept?: boolean } = {}) {
+  constructor(clock: Clock, { form, isKept = true }: { form?: PrintForm | undefined; isKept?: boolean } = {}) {
+    this.#clock = clock;
+    this.#log = new PastLog(this.#name, this.#primaryThread, clock);
     this.#input = new PrintInput(this.#name, this.#primaryThread, form);
     this.#events = isKept ? [] : undefined;
   }
@@ -33,7 +36,7 @@ export class PrintedPast {
     return { events: this.#keep(this.#log.accept(outputs)), isWhole };
   }
 
-  async store(store: Store, settings: ImportTarget): Promise<SessionId> {
+  async store(store: Store, settings: Omit<ImportTarget, "clock">): Promise<SessionId> {
     const events = this.#events;
     if (!events) throw new Error("Parts that were not kept cannot be stored.");
     const init = events.map(({ event }) => event).find((event) => event.type === "tandem.init");
@@ -65,7 +68,7 @@ export class PrintedPast {
         lines: this.#lines,
         unreadable: this.#input.unreadable,
       },
-      settings,
+      { ...settings, clock: this.#clock },
     );
     return this.#name;
   }

@@ -6,16 +6,17 @@ import {
   type PastOutput,
   type PastSession,
 } from "@tandem/claude-code";
+import type { Clock } from "@tandem/protocol";
 import type { TranscriptLine } from "@tandem/storage";
 import { PastLog, type PlacedEvent } from "./past-log.ts";
 import type { ReadPast } from "./restore-past.ts";
 
 /** Event ids derive from `name` and the lines: the same input gives the same ids. */
-export async function readPast(session: PastSession, name: string): Promise<ReadPast> {
+export async function readPast(session: PastSession, name: string, clock: Clock): Promise<ReadPast> {
   const primaryThread = new EventIds(name).threadOf("primary");
   const reader = new TranscriptReader(name, primaryThread);
   const facts = new PastFactsReader();
-  const log = new PastLog(name, primaryThread);
+  const log = new PastLog(name, primaryThread, clock);
   const events: PlacedEvent[] = [];
   const transcripts = new Map<string, TranscriptLine[]>();
   let [lines, unreadable] = [0, 0];

@@ -10,7 +10,6 @@ import {
   type SessionId,
   type ThreadId,
   isoNow,
-  systemClock,
   type Clock,
 } from "@tandem/protocol";
 import type { SessionRow, Store, ThreadRow, TranscriptLine } from "@tandem/storage";
@@ -45,7 +44,7 @@ export interface ImportTarget {
   agent: Agent;
   /** The folder and environment to continue in; undefined if the original folder is unknown. */
   place: (folder: string | undefined) => Promise<{ folder: string; environmentId: string }>;
-  clock?: Clock;
+  clock: Clock;
 }
 
 /**
@@ -55,7 +54,7 @@ export async function restorePast(
   store: Store,
   id: SessionId,
   read: ReadPast,
-  { agent, place, clock = systemClock }: ImportTarget,
+  { agent, place, clock }: ImportTarget,
 ): Promise<number> {
   const { facts, primaryThread, transcripts } = read;
   const { folder, environmentId } = await place(facts.folder);
@@ -96,7 +95,7 @@ export async function restorePast(
   };
   await store.sessions.restore({
     session: { ...row, outcome: foldOutcome(null, events) },
-    threads: [primary, ...threadsOf(row, [primary], events).filter((thread) => thread.id !== primaryThread)],
+    threads: [primary, ...threadsOf(row, [primary], events, clock).filter((thread) => thread.id !== primaryThread)],
     events: events.map((each, index) => ({ ...each, seq: index + 1 })),
     inbox: [],
     transcripts: copyTranscripts(transcripts, read.messages, { id: claudeSession, folder }),
@@ -109,7 +108,7 @@ export const paidElsewhere = (events: readonly PlacedEvent[]): PlacedEvent[] =>
   events.filter(({ event }) => event.type !== "session.usage");
 
 /** The events before the imported ones: their origin, and where the session continues. */
-export function headOf(read: ReadPast, folder: string, clock: Clock = systemClock): PlacedEvent[] {
+export function headOf(read: ReadPast, folder: string, clock: Clock): PlacedEvent[] {
   const { from, claudeSession, facts, log, lines, unreadable } = read;
   const head = own(
     {
@@ -131,14 +130,19 @@ export function headOf(read: ReadPast, folder: string, clock: Clock = systemCloc
   return [head, own({ type: "tandem.notice", level: "warning", text }, clock)];
 }
 
-export const own = (body: SessionEventBody, clock: Clock = systemClock): PlacedEvent => ({
+export const own = (body: SessionEventBody, clock: Clock): PlacedEvent => ({
   thread: null,
   event: { ...body, id: newId("event"), processed_at: isoNow(clock) },
 });
 
 /** The threads that these events create or change. */
-export function threadsOf(row: SessionRow, known: readonly ThreadRow[], events: readonly PlacedEvent[]): ThreadRow[] {
-  const book = new Threads(row, known);
+export function threadsOf(
+  row: SessionRow,
+  known: readonly ThreadRow[],
+  events: readonly PlacedEvent[],
+  clock: Clock,
+): ThreadRow[] {
+  const book = new Threads(row, known, clock);
   for (const { thread, event } of events) book.note(thread, event);
   return book.changed();
 }

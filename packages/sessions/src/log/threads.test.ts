@@ -1,4 +1,4 @@
-import type { SessionEvent, ThreadId } from "@tandem/protocol";
+import { systemClock, type SessionEvent, type ThreadId } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
 import { expect, test } from "vitest";
 import { Threads } from "./threads.ts";
@@ -17,8 +17,8 @@ const session = {
 const event = (fields: object): SessionEvent => ({ id: "sevt_1", processed_at: AT, ...fields }) as SessionEvent;
 
 test("a subagent's usage is stored although its last request is counted after its thread became idle", () => {
-  const threads = new Threads(session, []);
-  const ledger = new UsageLedger(PRIMARY);
+  const threads = new Threads(session, [], systemClock);
+  const ledger = new UsageLedger(PRIMARY, systemClock);
   threads.note(null, event({ type: "session.thread_created", session_thread_id: SCOUT, agent_name: "scout" }));
   threads.note(SCOUT, event({ type: "session.thread_status_idle", session_thread_id: SCOUT }));
   expect(threads.changed(ledger)).toMatchObject([{ id: SCOUT, status: "idle", usage: null }]);

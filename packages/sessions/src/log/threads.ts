@@ -5,7 +5,6 @@ import {
   type ThreadId,
   type Tool,
   isoNow,
-  systemClock,
   type Clock,
 } from "@tandem/protocol";
 import type { SessionRow, ThreadRow } from "@tandem/storage";
@@ -30,7 +29,7 @@ export class Threads {
   readonly #rows: Map<ThreadId, ThreadRow>;
   readonly #changed = new Set<ThreadId>();
 
-  constructor(session: SessionRow, rows: readonly ThreadRow[], clock: Clock = systemClock) {
+  constructor(session: SessionRow, rows: readonly ThreadRow[], clock: Clock) {
     this.#clock = clock;
     this.#session = session;
     this.#roster = rosterOf(session.agent);

@@ -1,6 +1,6 @@
 import {
   StatusTimes,
-  systemClock,
+  type Clock,
   type EventOf,
   type ModelUsage,
   type RequestNote,
@@ -52,7 +52,7 @@ export class UsageLedger {
   /** Requests besides the conversation's, by message, since the last comparison. */
   readonly #aside = new Map<string, RequestEnd & { model: string }>();
   readonly times: StatusTimes;
-  readonly #now: () => number;
+  readonly #clock: Pick<Clock, "now">;
   /** Model responses. */
   requests: number;
   /** Ended turns. */
@@ -61,10 +61,14 @@ export class UsageLedger {
   workedMs: number;
 
   /** Continues from the session's last `session.usage`. */
-  constructor(primary: ThreadId, before?: { note: UsageNote | undefined; times?: StatusTimes; now?: () => number }) {
+  constructor(
+    primary: ThreadId,
+    clock: Pick<Clock, "now">,
+    before?: { note: UsageNote | undefined; times?: StatusTimes },
+  ) {
     this.#primary = primary;
     this.times = before?.times ?? new StatusTimes();
-    this.#now = before?.now ?? (() => systemClock.now());
+    this.#clock = clock;
     this.requests = before?.note?.requests ?? 0;
     this.turns = before?.note?.turns ?? 0;
     this.workedMs = before?.note?.worked_ms ?? 0;
@@ -176,7 +180,7 @@ export class UsageLedger {
   }
 
   get total(): UsageSnapshot {
-    return toSnapshot([...this.#byModel.values()].reduce(add, nothing()), this.times.at(this.#now()).activeMs);
+    return toSnapshot([...this.#byModel.values()].reduce(add, nothing()), this.times.at(this.#clock.now()).activeMs);
   }
 
   thread(id: ThreadId): UsageSnapshot | null {

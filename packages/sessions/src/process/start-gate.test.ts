@@ -1,3 +1,4 @@
+import { systemClock } from "@tandem/protocol";
 import { expect, test } from "vitest";
 import { MovableClock } from "../host/movable-clock.ts";
 import { StartGate } from "./start-gate.ts";
@@ -16,7 +17,7 @@ function visitors(gate: StartGate, names: string) {
 }
 
 test("limits concurrent starts, admits the others in order, and ignores a second release", async () => {
-  const { inside, leave } = visitors(new StartGate(2), "abcd");
+  const { inside, leave } = visitors(new StartGate(2, systemClock), "abcd");
   await expect.poll(() => inside.join("")).toBe("ab");
   leave("b");
   leave("b");
@@ -27,7 +28,7 @@ test("limits concurrent starts, admits the others in order, and ignores a second
 
 test("a start that takes too long does not block others", async () => {
   const clock = new MovableClock();
-  const { inside } = visitors(new StartGate(1, 60_000, clock), "ab");
+  const { inside } = visitors(new StartGate(1, clock, 60_000), "ab");
   await expect.poll(() => inside.join("")).toBe("a");
   clock.advance(60_000);
   await expect.poll(() => inside.join("")).toBe("ab");

@@ -12,7 +12,7 @@ export class StartGate {
   readonly #waiting: (() => void)[] = [];
   #free: number;
 
-  constructor(atOnce: number, timeoutMs = 3_000, clock: Clock = systemClock) {
+  constructor(atOnce: number, clock: Clock, timeoutMs = 3_000) {
     this.#free = atOnce;
     this.#timeoutMs = timeoutMs;
     this.#clock = clock;
@@ -37,4 +37,4 @@ export class StartGate {
 }
 
 /** The starts of all engines of this process. */
-export const PROCESS_STARTS = new StartGate(availableParallelism());
+export const PROCESS_STARTS = new StartGate(availableParallelism(), systemClock);

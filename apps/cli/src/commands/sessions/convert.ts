@@ -1,5 +1,5 @@
 import type { PrintForm } from "@tandem/claude-code";
-import { TandemError, type SessionEvent } from "@tandem/protocol";
+import { TandemError, type SessionEvent, systemClock } from "@tandem/protocol";
 import { resolve } from "node:path";
 import { allowedFolder, loadImports, openStore } from "@tandem/tandem/compose";
 import type { Invocation } from "../../invocation.ts";
@@ -48,7 +48,7 @@ export async function convert(
     });
   }
   const { PrintedPast } = await loadImports();
-  const past = new PrintedPast(options.from, { isKept: options.import === true });
+  const past = new PrintedPast(systemClock, { form: options.from, isKept: options.import === true });
   const print = async (events: readonly { thread: string | null; event: SessionEvent }[]): Promise<void> => {
     for (const each of events) await write(invocation.stdout, `${JSON.stringify(withThread(each))}\n`);
   };
