@@ -182,8 +182,8 @@ export class LanguageServers implements SessionLanguages {
     }
     try {
       // Its network is that of no session: it has none.
-      const { hostVariables, stateFolder, sandbox, publicMcpServers = false } = this.#settings;
-      const around = { hostVariables, stateFolder, publicMcpServers, ...(sandbox && { sandbox }) };
+      const { clock, hostVariables, stateFolder, sandbox, publicMcpServers = false } = this.#settings;
+      const around = { clock, hostVariables, stateFolder, publicMcpServers, ...(sandbox && { sandbox }) };
       return await LanguageServer.start(entry.folder, found, around);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);

@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connectServer, ProcessLedger } from "@tandem/claude-code";
-import type { SessionEventBody } from "@tandem/protocol";
+import { systemClock, type SessionEventBody } from "@tandem/protocol";
 import { knownWall } from "@tandem/sandbox";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ServerSandboxSettings } from "./server-sandbox.ts";
@@ -55,6 +55,7 @@ beforeAll(async () => {
   await writeFile(join(root, "server/package.json"), "{}");
   await symlink(join(root, "server/lib/index.cjs"), join(root, "server/start.cjs"));
   settings = {
+    clock: systemClock,
     hostVariables: {
       PATH: process.env["PATH"] ?? "",
       HOME: join(root, "home"),

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
-import { mkdir, realpath, utimes } from "node:fs/promises";
+import { mkdir, realpath } from "node:fs/promises";
 import { delimiter, dirname, isAbsolute, join, sep } from "node:path";
 import type { StdioEndpoint } from "@tandem/claude-code";
 import type { SessionEventBody } from "@tandem/protocol";
@@ -12,7 +12,7 @@ import {
   type ProgramSession,
   type SandboxedSettings,
 } from "../sandbox/program-sandbox.ts";
-import { serverHomes } from "../sandbox/sandbox-folder.ts";
+import { noteUse, serverHomes } from "../sandbox/sandbox-folder.ts";
 import type { McpSettings } from "./mcp-settings.ts";
 import type { ServerConfinement } from "./server-confinement.ts";
 import type { SessionMcpServer } from "./session-mcp-server.ts";
@@ -47,8 +47,7 @@ export async function openServerSandbox(
   const name = createHash("sha256").update(`${origin}\0${endpoint.folder}`).digest("hex").slice(0, 24);
   const home = join(serverHomes(settings.stateFolder), name, "home");
   await mkdir(home, { recursive: true, mode: 0o700 });
-  // The last use: homes that are not used for a month are deleted.
-  await utimes(dirname(home), new Date(), new Date());
+  await noteUse(dirname(home), settings.clock);
   return openProgramSandbox(row, settings, {
     home,
     folder: endpoint.folder,

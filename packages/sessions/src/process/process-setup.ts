@@ -133,11 +133,11 @@ const inTurn =
   };
 
 /** The settings of the folder that take effect, if it is trusted. */
-async function readFolder(folder: string, { trustOf, stateFolder }: ProcessSettings) {
+async function readFolder(folder: string, { trustOf, stateFolder, clock }: ProcessSettings) {
   const trust = await trustOf?.(folder);
   const config = trust?.trusted ? trust.config : undefined;
   const parts = config && trustedParts(config);
-  const skillsIn = config && parts?.skills.length ? await storeSkills(stateFolder, config) : undefined;
+  const skillsIn = config && parts?.skills.length ? await storeSkills(stateFolder, config, clock) : undefined;
   return { trust, parts, skillsIn };
 }
 

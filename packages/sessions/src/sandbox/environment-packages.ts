@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, readdir, realpath, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readdir, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { RequestError } from "@tandem/protocol";
 import { runShell } from "./run-shell.ts";
-import { serverHomes } from "./sandbox-folder.ts";
+import { noteUse, serverHomes } from "./sandbox-folder.ts";
 import {
   openProgramSandbox,
   type MountedPackages,
@@ -53,8 +53,7 @@ async function installed(row: ProgramSession, settings: SandboxedSettings, names
   await mkdir(parent, { recursive: true, mode: 0o700 });
   const folder = join(await realpath(parent), hash);
   if (existsSync(folder)) {
-    // The last use, for `prunePackages`.
-    await utimes(folder, new Date(), new Date()).catch(() => undefined);
+    await noteUse(folder, settings.clock).catch(() => undefined);
     return folder;
   }
   const known = running.get(folder);
@@ -74,6 +73,7 @@ async function install(
   const [prefix, home] = [join(base, "prefix"), join(base, "home")];
   try {
     await mkdir(prefix, { recursive: true, mode: 0o700 });
+    await noteUse(base, settings.clock);
     await writeFile(join(prefix, "package.json"), "{}\n");
     const registry = settings.hostVariables["npm_config_registry"] ?? settings.hostVariables["NPM_CONFIG_REGISTRY"];
     const host = (registry && URL.parse(registry)?.host) || REGISTRY;
@@ -97,6 +97,7 @@ async function install(
     if (exitCode !== 0) throw failed(names, exitCode, output);
     // Packages without dependencies of their own may have no programs.
     await mkdir(join(prefix, "node_modules", ".bin"), { recursive: true });
+    await noteUse(prefix, settings.clock);
     await rename(prefix, folder).catch((error: unknown) => {
       // Another process of a fleet was first.
       if (!existsSync(folder)) throw error;

@@ -12,7 +12,7 @@ const TMP_MB = 1_024;
 const PROCESSES = 2_048;
 
 /** Settings that run a session's processes and programs in a sandbox. */
-export interface SandboxedSettings extends Pick<HostSettings, "hostVariables" | "stateFolder"> {
+export interface SandboxedSettings extends Pick<HostSettings, "clock" | "hostVariables" | "stateFolder"> {
   sandbox?: SandboxSettings;
   /** The hosts that people allowed to a session. The engine sets it. */
   openHosts?: (session: ProgramSession) => Promise<SessionHosts>;

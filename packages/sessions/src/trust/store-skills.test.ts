@@ -1,12 +1,17 @@
-import { chmod, mkdir, readdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { scratchFolder } from "@tandem/storage/testing/scratch-store";
 import { readFolderConfig } from "@tandem/workspace";
 import { beforeEach, expect, test } from "vitest";
+import { MovableClock } from "../host/movable-clock.ts";
 import { storeSkills } from "./store-skills.ts";
 
+const DAY = 24 * 60 * 60 * 1_000;
+
 let root: string;
+let clock: MovableClock;
 beforeEach(async () => {
+  clock = new MovableClock();
   root = await scratchFolder();
 });
 
@@ -16,7 +21,7 @@ const put = async (path: string, text: string): Promise<void> => {
   await writeFile(file, text);
 };
 const copy = async (): Promise<string> =>
-  storeSkills(join(root, "state"), await readFolderConfig(join(root, "project")));
+  storeSkills(join(root, "state"), await readFolderConfig(join(root, "project")), clock);
 const filesIn = async (place: string): Promise<string[]> =>
   (await readdir(place, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
@@ -31,7 +36,7 @@ test("a copy contains the trusted skills and nothing else of the folder", async 
   await put(".claude/.claude-plugin/plugin.json", '{ "hooks": "./worktrees/hooks.json" }');
   const config = await readFolderConfig(join(root, "project"));
   await put(".claude/skills/greet/SKILL.md", "Say something else.");
-  const place = await storeSkills(join(root, "state"), config);
+  const place = await storeSkills(join(root, "state"), config, clock);
   expect(await filesIn(place)).toEqual([".claude-plugin/plugin.json", "skills/greet/SKILL.md", "skills/greet/run.sh"]);
   expect(JSON.parse(await readFile(join(place, ".claude-plugin/plugin.json"), "utf8"))).toEqual({ name: "folder" });
   expect(await readFile(join(place, "skills/greet/SKILL.md"), "utf8")).toBe("Say hello.");
@@ -53,10 +58,13 @@ test("the same skills share one copy, and a modified copy is rebuilt", async () 
 
 test("copies unused for a month are removed", async () => {
   await put(".claude/skills/greet/SKILL.md", "Say hello.");
-  const old = await copy();
-  const then = new Date(Date.now() - 31 * 24 * 60 * 60 * 1_000);
-  await utimes(old, then, then);
+  await copy();
+  await put(".claude/skills/greet/SKILL.md", "Say hi.");
+  const used = await copy();
+  clock.advance(29 * DAY);
+  expect(await copy()).toBe(used);
+  clock.advance(2 * DAY);
   await put(".claude/skills/greet/SKILL.md", "Say goodbye.");
   const young = await copy();
-  expect(await readdir(dirname(young))).toEqual([young.slice(dirname(young).length + 1)]);
+  expect(await readdir(dirname(young))).toEqual([used, young].map((place) => basename(place)).toSorted());
 });

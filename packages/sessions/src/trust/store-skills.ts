@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
+import type { Clock } from "@tandem/protocol";
 import type { FolderConfig } from "@tandem/workspace";
 
 /** A resumed conversation may refer to files of a skill, so copies stay for a while. */
@@ -14,7 +15,11 @@ const MANIFEST = ".claude-plugin/plugin.json";
  * Copies a folder's skills for Claude Code, by content hash: exactly the trusted bytes, and only skills. A folder's own
  * `.claude` can change at any time, and Claude Code would also load its hooks. A modified copy is rebuilt. Returns its path.
  */
-export async function storeSkills(stateFolder: string, config: FolderConfig): Promise<string> {
+export async function storeSkills(
+  stateFolder: string,
+  config: FolderConfig,
+  clock: Pick<Clock, "now">,
+): Promise<string> {
   const files = skillFiles(config);
   const hash = createHash("sha256");
   for (const [path, bytes] of files) {
@@ -24,9 +29,9 @@ export async function storeSkills(stateFolder: string, config: FolderConfig): Pr
   const copies = join(stateFolder, "claude-code", "folder-skills");
   const place = join(copies, hash.digest("hex").slice(0, 32));
   if (!(await isIntact(place, files))) await build(place, files);
-  const now = new Date();
-  await utimes(place, now, now);
-  await removeUnused(copies, now.getTime() - KEEP_MS);
+  const now = clock.now();
+  await utimes(place, now / 1_000, now / 1_000);
+  await removeUnused(copies, now - KEEP_MS);
   return place;
 }
 
