@@ -107,8 +107,23 @@ const NAME_MESSAGES: ReadonlySet<string> = new Set([
   "server/src/http/routes/server/refused-routes.ts",
 ]);
 
-/** Files of the engine with real time. */
-const READ_REAL_TIME: ReadonlySet<string> = new Set(["src/host/movable-clock.ts"]);
+/** Files of the engine that read real time, and the reason. */
+const READ_REAL_TIME: Readonly<Record<string, string>> = {
+  "src/host/external-deadline.ts": "deadlines of other programs and servers",
+  "src/host/movable-clock.ts": "is a clock, which continues from real time",
+};
+
+/** Files of the engine with a clock that a test cannot move, and the reason. */
+const USE_SYSTEM_CLOCK: Readonly<Record<string, string>> = {
+  "src/create-engine.ts": "the default of the engine's clock",
+  "src/host/process-end.ts": "the end of a program's output",
+  "src/language-servers/diagnostic-wait.ts": "an answer of a language server",
+  "src/process/start-gate.ts": "starts of Claude Code by all engines of this process",
+  "src/sandbox/run-shell.ts": "the deadline of a command",
+};
+
+const REAL_TIME =
+  /\b(?:Date\.now|performance\.now|process\.hrtime|AbortSignal\.timeout|setTimeout|setInterval)\b|\bnew Date\b(?!\()|\bDate\(\s*\)|["'](?:node:)?timers(?:\/promises)?["']/;
 
 const root = join(import.meta.dirname, "..");
 const isTest = (file: string): boolean =>
@@ -275,15 +290,38 @@ describe("packages", () => {
   });
 });
 
+test("every form of reading real time is found, and nothing else", () => {
+  const reading = [
+    "Date.now()",
+    "new Date()",
+    "new Date",
+    "Date()",
+    "performance.now()",
+    "process.hrtime.bigint()",
+    "AbortSignal.timeout(1)",
+    "setTimeout(end, 1)",
+    'import { setTimeout as sleep } from "node:timers/promises"',
+    'await import("timers")',
+  ];
+  expect(reading.filter((code) => !REAL_TIME.test(code))).toEqual([]);
+  const others = [
+    "new Date(clock.now())",
+    "now: () => Date",
+    "Date.parse(at)",
+    "new DateRange()",
+    "clock.after(1, end)",
+  ];
+  expect(others.filter((code) => REAL_TIME.test(code))).toEqual([]);
+});
+
 test("the engine reads the time from a clock only, so that tests can move it", () => {
   const { folder } = workspaces["sessions"]!;
-  const wrong = globSync("src/**/*.ts", { cwd: folder }).filter(
-    (file) =>
-      !isTest(file) &&
-      !READ_REAL_TIME.has(file) &&
-      /\b(?:Date\.now|performance\.now|setTimeout|setInterval)\b/.test(readFileSync(join(folder, file), "utf8")),
-  );
-  expect(wrong).toEqual([]);
+  const filesWith = (pattern: RegExp): string[] =>
+    globSync("src/**/*.ts", { cwd: folder })
+      .filter((file) => !isTest(file) && pattern.test(readFileSync(join(folder, file), "utf8")))
+      .toSorted();
+  expect(filesWith(REAL_TIME)).toEqual(Object.keys(READ_REAL_TIME));
+  expect(filesWith(/\bsystemClock\b/)).toEqual(Object.keys(USE_SYSTEM_CLOCK));
 });
 
 describe("every LLM call goes through the runtime", () => {

@@ -2,6 +2,7 @@ import { realpathSync } from "node:fs";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
 import type { HookConfig } from "@tandem/protocol";
 import { isInside } from "@tandem/workspace";
+import { externalDeadline } from "../host/external-deadline.ts";
 import { processEnd } from "../host/process-end.ts";
 import { checkPinned, type PinnedHook } from "./pin-hooks.ts";
 
@@ -17,7 +18,7 @@ export interface HookRun {
 
 /** Runs a hook and returns its raw output; rejects on failure, timeout or abort. */
 export async function runHook(hook: PinnedHook, question: object, run: HookRun): Promise<string> {
-  const late = AbortSignal.timeout(hook.timeout);
+  const late = externalDeadline(hook.timeout);
   const signal = AbortSignal.any([late, run.signal]);
   try {
     await checkPinned(hook);

@@ -2,6 +2,7 @@ import { isAbsolute, relative, resolve } from "node:path";
 import type { ConversationHost } from "@tandem/claude-code";
 import type { CodeDiagnostic, SessionEventBody } from "@tandem/protocol";
 import { z } from "zod";
+import { externalDeadline } from "../host/external-deadline.ts";
 import { diagnosticNote } from "./found-lines.ts";
 import type { LanguageServer } from "./language-server.ts";
 import type { FileDiagnostic } from "./open-documents.ts";
@@ -34,7 +35,7 @@ export function diagnoseEdit(
     if (isAbsolute(relative(folder, path)) || relative(folder, path).startsWith("..")) return {};
     const before = result.safeParse(output).data?.originalFile;
     // The edit has been made: a server that fails must not make it look failed.
-    const inTime = AbortSignal.any([signal, AbortSignal.timeout(WITHIN_MS)]);
+    const inTime = AbortSignal.any([signal, externalDeadline(WITHIN_MS)]);
     const found = await servers
       .ifRunning(folder, path, async (server) => ({
         server: server.name,

@@ -1,5 +1,6 @@
 import type { Writable } from "node:stream";
 import { z } from "zod";
+import { externalDeadline } from "../host/external-deadline.ts";
 import { encodeMessage, MessageReader } from "./message-stream.ts";
 
 const METHOD_NOT_FOUND = -32_601;
@@ -45,7 +46,7 @@ export class RpcConnection {
   ): Promise<unknown> {
     if (this.#closed) throw this.#closed;
     const id = (this.#lastId += 1);
-    const late = AbortSignal.timeout(ms);
+    const late = externalDeadline(ms);
     const cut = signal ? AbortSignal.any([late, signal]) : late;
     const cancel = (): void => {
       const why = late.aborted ? `did not answer ${method} within ${ms / 1_000} s` : "was interrupted";

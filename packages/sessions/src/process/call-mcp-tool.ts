@@ -1,6 +1,7 @@
 import type { HostServer, McpToolReply } from "@tandem/claude-code";
 import type { SessionEventBody, ToolResultContent } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
+import { externalDeadline } from "../host/external-deadline.ts";
 import type { OpenCall } from "../log/open-turn.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
 import { hostServersOf } from "../mcp/host-servers-of.ts";
@@ -58,7 +59,7 @@ export async function callMcpTool(
   const made = (await admitLateCall(call, judge, processSetup.hooks)) ?? input;
   await onRun();
   try {
-    if (server) return fromReply(await server.call(use.name, made, AbortSignal.timeout(server.timeoutMs)));
+    if (server) return fromReply(await server.call(use.name, made, externalDeadline(server.timeoutMs)));
     if (own) return await callOwn(own, use.name, made);
   } catch (error) {
     return failed(error instanceof Error ? error.message : String(error));
@@ -69,7 +70,7 @@ export async function callMcpTool(
 async function callOwn({ tools, timeoutMs }: HostServer, name: string, input: unknown): Promise<ToolResult> {
   const tool = tools.find((each) => each.name === name);
   if (!tool) return failed(`There is no tool ${name}.`);
-  const { text, isError } = await tool.run(input, AbortSignal.timeout(timeoutMs));
+  const { text, isError } = await tool.run(input, externalDeadline(timeoutMs));
   return { content: [{ type: "text", text }], isError };
 }
 

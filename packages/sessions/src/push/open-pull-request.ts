@@ -1,5 +1,6 @@
 import { RequestError } from "@tandem/protocol";
 import { z } from "zod";
+import { externalDeadline } from "../host/external-deadline.ts";
 import type { BotRemote } from "./find-bot.ts";
 
 const ANSWER_MS = 30_000;
@@ -32,7 +33,7 @@ export async function openPullRequest(
       },
       redirect: "error",
       ...(sent && { body: JSON.stringify(sent) }),
-      signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]),
+      signal: AbortSignal.any([signal, externalDeadline(ANSWER_MS)]),
     });
     return { status: reply.status, content: await reply.json().catch(() => null) };
   };

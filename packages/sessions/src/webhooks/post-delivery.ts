@@ -1,6 +1,7 @@
 import { lookup as systemLookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { isPrivateAddress } from "@tandem/sandbox";
+import { externalDeadline } from "../host/external-deadline.ts";
 
 /** From the first byte that is sent to the status that the endpoint answers. */
 const ANSWER_MS = 15_000;
@@ -53,7 +54,7 @@ export async function postDelivery(
       // No pool: a kept connection would skip the check, and an endpoint gets few requests.
       agent: false,
       lookup: checked,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]),
+      signal: AbortSignal.any([signal, externalDeadline(ANSWER_MS)]),
       headers: {
         "content-type": "application/json",
         "content-length": Buffer.byteLength(body),

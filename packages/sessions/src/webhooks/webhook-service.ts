@@ -8,6 +8,7 @@ import {
   type WebhookDelivery,
 } from "@tandem/protocol";
 import { DEFAULT_TENANT, DUE, WEBHOOKS, type SecretBox, type Store, type StoredRecord } from "@tandem/storage";
+import { externalDeadline } from "../host/external-deadline.ts";
 import type { HostSettings, Log } from "../host/host-settings.ts";
 import { configuredEndpoints, type ConfiguredEndpoint } from "./configured-endpoints.ts";
 import { DELIVERY, dueKey, logKey, readLogged } from "./delivery-record.ts";
@@ -178,7 +179,7 @@ export class WebhookService implements Webhooks {
     const id = newId("webhookEvent", clock.now());
     const announcement = { type: "tandem.test" as const, id: endpoint.id };
     const created_at = isoNow(clock);
-    const sent = await this.#sender.send(endpoint, { id, announcement, created_at }, AbortSignal.timeout(MAX_TEST_MS));
+    const sent = await this.#sender.send(endpoint, { id, announcement, created_at }, externalDeadline(MAX_TEST_MS));
     const result =
       sent.type === "irrelevant"
         ? ({ type: "refused", status: null, detail: "it gets no tests", disables: false } as const)

@@ -1,5 +1,6 @@
 import { parseJson, type CapturedResponse } from "@tandem/protocol";
 import { z } from "zod";
+import { externalDeadline } from "../../host/external-deadline.ts";
 import { captureText, readStart } from "./captured-response.ts";
 import type { GuardedFetch } from "./guarded-fetch.ts";
 
@@ -63,7 +64,7 @@ export async function requestTokens(
   let response: Response;
   let answer: { text: string; isWhole: boolean };
   try {
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const signal = externalDeadline(TIMEOUT_MS);
     response = await send(endpoint, { method: "POST", headers, body: form.toString(), signal });
     answer = await readStart(response, MAX_ANSWER);
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { CapturedResponse, CredentialValidation } from "@tandem/protocol";
+import { externalDeadline } from "../../host/external-deadline.ts";
 import type { ReadCredential, VaultReader } from "../vault-reader.ts";
 import { captureResponse } from "./captured-response.ts";
 import type { GuardedFetch } from "./guarded-fetch.ts";
@@ -51,7 +52,7 @@ async function probeServer(url: string, token: string, send: GuardedFetch): Prom
         accept: "application/json, text/event-stream",
       },
       body: JSON.stringify(INITIALIZE),
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: externalDeadline(TIMEOUT_MS),
     });
     if (!response.ok) return { type: "refused", response: await captureResponse(response, [token]) };
     const session = response.headers.get("mcp-session-id");
@@ -66,7 +67,7 @@ async function probeServer(url: string, token: string, send: GuardedFetch): Prom
 /** The server keeps a session until it is ended. */
 async function endSession(url: string, token: string, session: string, send: GuardedFetch): Promise<void> {
   const headers = { authorization: `Bearer ${token}`, "mcp-session-id": session };
-  const ended = await send(url, { method: "DELETE", headers, signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(() => {});
+  const ended = await send(url, { method: "DELETE", headers, signal: externalDeadline(TIMEOUT_MS) }).catch(() => {});
   await ended?.body?.cancel();
 }
 
