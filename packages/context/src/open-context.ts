@@ -20,6 +20,8 @@ export interface ContextSettings extends FolderSettings {
   unreviewed?: "off" | "label";
   /** Enables semantic search. The caller closes it. */
   embedder?: Embedder;
+  /** By which memories expire and changes are dated. Default: real time. */
+  now?: () => Date;
 }
 
 /** A context: its files, proposals and search. */
@@ -40,18 +42,19 @@ export async function openContext({
   embedder,
   unreviewed,
   user,
+  now,
   ...settings
 }: ContextSettings): Promise<Context> {
   const folder = await openContextFolder(settings);
   const { id } = folder;
-  const proposals = createProposals({ folder, store, space: id, accept });
+  const proposals = createProposals({ folder, store, space: id, accept, now });
   return {
     id,
     user,
     folder,
     proposals,
-    memoryStores: new MemoryStores({ context: { id, folder, proposals }, records: store.records }),
-    search: new ContextSearch({ folder, store, embedder, unreviewed, user }),
+    memoryStores: new MemoryStores({ context: { id, folder, proposals }, records: store.records, now }),
+    search: new ContextSearch({ folder, store, embedder, unreviewed, user, now }),
     passages: async (citation, around, { isReviewer }) => {
       const evidence = { records: store.records, space: id };
       const found = await readNeighbours(evidence, citation, around);

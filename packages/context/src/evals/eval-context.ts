@@ -31,6 +31,7 @@ const plantedSearch = (search: SearchView, claim: string): SearchView => ({
   get kinds() {
     return search.kinds;
   },
+  now: search.now,
   find: async (query: ContextQuery): Promise<ContextFound> => {
     const { hits, degraded } = await search.find(query);
     const planted: ContextHit = {

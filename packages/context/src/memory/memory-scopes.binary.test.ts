@@ -32,12 +32,13 @@ const ask = (context: Context, tool: string, input: object, agent?: string) =>
     .run(input, { signal: AbortSignal.timeout(20_000), by: "a test", agent });
 
 /** Another user's machine with the same folder. */
-const asUser = (stage: MemoryStage, user: string) =>
+const asUser = (stage: MemoryStage, user: string, now?: () => Date) =>
   openContext({
     path: stage.context.folder.path,
     git: "own",
     store: stage.store,
     user,
+    ...(now && { now }),
     accept: configSchema.parse({}).context.accept,
     scratch: join(stage.context.folder.path, "..", "scratch"),
   });
@@ -71,6 +72,21 @@ test("a memory is found by its scope: everyone, one user, or one agent's session
   await expect(read(bob, hers.id)).rejects.toMatchObject({ code: "not_found" });
   expect((await read(bob, analysts.id, "analyst")).markdown).toContain("Sundays");
   await expect(read(ada, analysts.id)).rejects.toMatchObject({ code: "not_found" });
+});
+
+test("a memory that has expired is neither found nor read, by the clock of the context", async () => {
+  await using stage = await MemoryStage.open();
+  let now = new Date("2031-03-05T12:00:00Z");
+  const context = await asUser(stage, "ada", () => now);
+  const { memory } = await remember(context, words("Weeks begin on Mondays.", { expiresAt: "2031-03-06T12:00:00Z" }));
+  expect(memory.createdAt).toBe(now.toISOString());
+  const read = () => ask(context, "page_read", { key: `memory:${memory.id}` });
+  expect(await found(context)).toEqual(["Weeks begin on Mondays."]);
+  expect((await read()).markdown).toContain("Mondays");
+  now = new Date("2031-03-06T12:00:01Z");
+  await context.search.sync();
+  expect(await found(context)).toEqual([]);
+  await expect(read()).rejects.toMatchObject({ code: "not_found" });
 });
 
 test("memories of others do not displace matching ones", async () => {

@@ -42,7 +42,7 @@ export async function remember(
   words: Words,
   {
     llm,
-    now = () => new Date(),
+    now = knowledge.search.now,
     signal,
   }: { llm?: () => Promise<LlmRuntime | undefined>; now?: () => Date; signal?: AbortSignal } = {},
 ): Promise<Remembered> {
@@ -85,7 +85,12 @@ export async function remember(
 }
 
 /** Removes a memory by a person's decision; can be undone. */
-export async function forget(knowledge: Knowledge, id: string, by: string, now = new Date()): Promise<Proposal> {
+export async function forget(
+  knowledge: Knowledge,
+  id: string,
+  by: string,
+  now = knowledge.search.now(),
+): Promise<Proposal> {
   const memories = new Memories(knowledge.folder);
   const memory = await findMemory(memories, id);
   const evidence: Evidence = { type: "person", name: by, at: now.toISOString() };
@@ -97,7 +102,7 @@ export async function forget(knowledge: Knowledge, id: string, by: string, now =
 export async function keep(
   knowledge: Knowledge,
   id: string,
-  { by, expiresAt, now = new Date() }: { by: string; expiresAt: string | null; now?: Date },
+  { by, expiresAt, now = knowledge.search.now() }: { by: string; expiresAt: string | null; now?: Date },
 ): Promise<Proposal | undefined> {
   const memory = await findMemory(new Memories(knowledge.folder), id);
   if (memory.expiresAt === expiresAt) return undefined;

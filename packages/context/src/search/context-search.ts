@@ -64,7 +64,7 @@ const BATCH = 20;
 const PAGE = 5_000;
 
 /** The parts of a search that tools use. */
-export type SearchView = Pick<ContextSearch, "find" | "kinds" | "passage">;
+export type SearchView = Pick<ContextSearch, "find" | "kinds" | "now" | "passage">;
 
 /** Finds pages, memories, tables, columns and values. The index follows all changes in the folder. */
 export class ContextSearch {
@@ -72,7 +72,8 @@ export class ContextSearch {
   readonly #store: Pick<Store, "records" | "search">;
   readonly #kinds: readonly SearchKind[];
   readonly #embedder: Embedder | undefined;
-  readonly #now: () => Date;
+  /** The time by which memories expire, for all readers of this context. */
+  readonly now: () => Date;
   #known: Map<string, IndexedFile> | undefined;
   /** File stamps as of the last read. */
   readonly #stamps = new Map<string, string>();
@@ -101,7 +102,7 @@ export class ContextSearch {
     );
     this.#embedder = parts.embedder;
     this.#user = parts.user;
-    this.#now = parts.now ?? (() => new Date());
+    this.now = parts.now ?? (() => new Date());
   }
 
   /** The kinds that searches find; without passages unless they are labelled. */
@@ -242,7 +243,7 @@ export class ContextSearch {
 
   /** Undefined if the index is up to date. */
   async #look(path: string, stamp: string | undefined, known: IndexedFile | undefined): Promise<Looked | undefined> {
-    const isDue = known?.until != null && Date.parse(known.until) <= this.#now().getTime();
+    const isDue = known?.until != null && Date.parse(known.until) <= this.now().getTime();
     const model = this.#awayBecause() === undefined ? (this.#embedder?.model ?? null) : null;
     // Without an embedder, keep existing vectors: they would cost again.
     const hasVectors = model === null || known?.model === model;
@@ -253,7 +254,7 @@ export class ContextSearch {
     const sha256 = createHash("sha256").update(String(text)).digest("hex");
     if (known?.sha256 === sha256 && known.form === FORM && hasVectors && !isDue) return undefined;
     const found =
-      text instanceof TandemError ? unreadableFile(path, text.message) : documentsOf(path, text, this.#now());
+      text instanceof TandemError ? unreadableFile(path, text.message) : documentsOf(path, text, this.now());
     return { path, sha256, model, old: known?.keys ?? [], ...found };
   }
 

@@ -18,7 +18,7 @@ export const pageTool = (folder: ContextFolder, search: SearchView, user?: strin
       if (key.startsWith("chunk:")) return readPassage(search, key);
       const path = pathOf(key);
       const text = await folder.read(path);
-      if (text === undefined || !isServed(path, text, { user, agent })) {
+      if (text === undefined || !isServed(path, text, { user, agent }, search.now())) {
         throw new RequestError("not_found", `There is no page ${key}.`, { fix: "Search the context for it." });
       }
       return { markdown: text, structured: { key, path, text } };
@@ -38,11 +38,11 @@ async function readPassage(search: SearchView, key: string) {
 }
 
 /** Hides expired memories, those of other readers, and those in a program's store. */
-function isServed(path: string, text: string, reader: MemoryReader): boolean {
+function isServed(path: string, text: string, reader: MemoryReader, now: Date): boolean {
   const parsed = path.startsWith("memory/") ? parseMemory(text) : undefined;
   if (!parsed?.success) return true;
   const { memory } = parsed;
-  return !isExpired(memory, new Date()) && memory.store === undefined && holdsFor(memory, reader);
+  return !isExpired(memory, now) && memory.store === undefined && holdsFor(memory, reader);
 }
 
 function pathOf(key: string): string {

@@ -60,12 +60,18 @@ export interface MadeUpContext extends ServedContext, AsyncDisposable {
 
 /** A small shop: a real folder and a real store, and a database that answers every query with 42. */
 export async function makeUpContext(
-  extra: { kinds?: Record<string, JobKind>; tools?: readonly ContextTool[] } = {},
+  extra: { kinds?: Record<string, JobKind>; tools?: readonly ContextTool[]; now?: () => Date } = {},
 ): Promise<MadeUpContext> {
   const home = await mkdtemp(join(tmpdir(), "tandem-served-"));
   const store = await openStore(join(home, "tandem.db"));
   const { accept } = defaultSection("context");
-  const context = await openContext({ path: join(home, "context"), git: "own", accept, store });
+  const context = await openContext({
+    path: join(home, "context"),
+    git: "own",
+    accept,
+    store,
+    ...(extra.now && { now: extra.now }),
+  });
   await context.folder.commit(
     Object.entries(FILES).map(([path, content]) => ({ path, content, expected: null })),
     { subject: "A shop" },

@@ -3,7 +3,8 @@ import { makeUpContext } from "../../../testing/made-up-context.ts";
 import { MemoryEngine } from "../../../testing/memory-engine.ts";
 import { startTestServer } from "../../../testing/start-test-server.ts";
 
-const context = await makeUpContext();
+let now = new Date();
+const context = await makeUpContext({ now: () => now });
 const server = await startTestServer({ engine: new MemoryEngine().engine, context });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
@@ -104,6 +105,8 @@ test("a memory is stored once, expires, is forgotten, and is restored", async ()
   expect((await ask("POST", `${path}/keep`, { expires_at: until })).body.proposal).toMatch(/^prop_/);
   const list = async () => (await ask("GET", "/v1/context/memories")).body.data;
   expect(await list()).toMatchObject([{ expires_at: until, is_expired: false, contradicts: [] }]);
+  now = new Date("2999-01-01T00:00:01.000Z");
+  expect(await list()).toMatchObject([{ expires_at: until, is_expired: true }]);
   expect((await ask("GET", "/v1/context/memories?session=sesn_none")).body.data).toEqual([]);
   const { proposal } = (await ask("DELETE", path)).body;
   expect(await list()).toEqual([]);

@@ -13,14 +13,14 @@ export const contextMemoryRoutes: Route[] = [
     summary: "List memories, newest first, with the evidence of each",
     handle: async (call) => {
       const { session } = call.query;
-      const { folder } = contextOf(call).context;
+      const { folder, search } = contextOf(call).context;
       const library = await loadContext();
       const all = await new library.Memories(folder).own();
       const wanted = all
         .filter(({ sources }) => session === undefined || sources.some((item) => isOf(item, session)))
         .toReversed();
       const { data, next_page } = pageThrough(wanted, call.query);
-      return { data: data.map((each) => describe(each, all, library)), next_page };
+      return { data: data.map((each) => describe(each, all, search.now(), library)), next_page };
     },
   }),
   jsonRoute("context.memories.create", {
@@ -50,7 +50,7 @@ export const contextMemoryRoutes: Route[] = [
       );
       const all = await new library.Memories(context.folder).own();
       return {
-        memory: describe(said.memory, all, library),
+        memory: describe(said.memory, all, context.search.now(), library),
         proposal: said.proposal?.id ?? null,
         unchecked: said.unchecked ?? null,
       };
@@ -89,6 +89,7 @@ const isOf = (item: Evidence, session: string): boolean => item.type === "event"
 function describe(
   file: MemoryFile,
   all: readonly MemoryFile[],
+  now: Date,
   { contradictionsOf, isExpired }: Awaited<ReturnType<typeof loadContext>>,
 ): ContextMemory {
   const { id, text, scope, tags, sources } = file;
@@ -103,7 +104,7 @@ function describe(
     created_at: file.createdAt,
     updated_at: file.updatedAt ?? null,
     expires_at: file.expiresAt,
-    is_expired: isExpired(file, new Date()),
+    is_expired: isExpired(file, now),
     contradicts: contradictionsOf(file, all).map((other) => other.id),
   };
 }
