@@ -76,6 +76,7 @@ export class EmulatedServer {
       context: () => undefined,
       store,
       logger,
+      clock,
       settings: { port: 0 },
     });
     const key = apiKey ?? (await createToken(store.tokens, { name: "emulator", scopes: ["admin"] })).secret;

@@ -59,7 +59,7 @@ export interface ServerOptions extends Omit<TenantRuntime, "tenant"> {
   /** With records, sign-in links are valid at every server on the store, and requests are safe to retry. */
   store: Pick<Store, "tokens" | "check"> & { records?: Store["records"] | undefined };
   logger: Logger;
-  /** For sign-in codes, and for retries of requests. */
+  /** For sign-in, tokens, seals of forwarded requests, and retries of requests. Default: real time. */
   clock?: Clock;
   settings?: Partial<ServerSettings>;
   /** Served at `/metrics`, if set. */
@@ -107,10 +107,10 @@ export function createServer(
 } & Pick<RunningServer, "drain" | "close"> {
   const { store, logger, clock = systemClock } = parts;
   const key = new SharedKey(store.records);
-  const seal = new ForwardSeal(key);
+  const seal = new ForwardSeal(key, clock);
   // Others ask when this process has no database. If it is not loaded now, it is loaded for the first question.
   if (parts.endTaken) key.load().catch(() => {});
-  const authorizer = new Authorizer(store.tokens, seal);
+  const authorizer = new Authorizer(store.tokens, seal, clock);
   const streams = new OpenStreams(settings, (token) => authorizer.isStillValid(token));
   const check = new StoreCheck(store);
   let isStopping = false;

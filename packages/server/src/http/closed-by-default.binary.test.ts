@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Agent } from "node:http";
-import { RequestError } from "@tandem/protocol";
+import { RequestError, systemClock } from "@tandem/protocol";
 import { SCOPES } from "@tandem/storage";
 import { afterAll, describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -267,7 +267,7 @@ describe("with a token", () => {
   ])("of a worker (%s), only its own routes are open", async (_name, worker, opens) => {
     const secret = `sk-ant-oat01-${randomUUID()}`;
     await server.tokens.create({
-      ...newToken({ name: "w", tenant: "default", scopes: [], sha256: sha256(secret) }),
+      ...newToken({ name: "w", tenant: "default", scopes: [], sha256: sha256(secret) }, systemClock),
       worker,
     });
     const paths = every.filter(({ method }) => method !== "OPTIONS" && method !== "HEAD" && method !== "PUT");

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-import { RequestError } from "@tandem/protocol";
+import { RequestError, type Clock } from "@tandem/protocol";
 import { SCOPES, type Scope, type TokenRow, type TokenStore } from "@tandem/storage";
 import type { ForwardSeal } from "./forward-seal.ts";
 import { PageSignatures } from "../page/page-signatures.ts";
@@ -15,13 +15,15 @@ const PAGE_KEY_MS = 30 * 24 * 60 * 60_000;
 /** Authenticates requests. A token's rights are stored on the server only. */
 export class Authorizer {
   readonly #tokens: TokenStore;
+  readonly #clock: Pick<Clock, "now">;
   readonly #touched = new Map<string, number>();
 
   readonly #seal: ForwardSeal;
   readonly #signatures = new PageSignatures();
 
-  constructor(tokens: TokenStore, seal: ForwardSeal) {
+  constructor(tokens: TokenStore, seal: ForwardSeal, clock: Pick<Clock, "now">) {
     this.#tokens = tokens;
+    this.#clock = clock;
     this.#seal = seal;
   }
 
@@ -57,7 +59,7 @@ export class Authorizer {
     const hash = sealed ?? signature?.hash;
     const token = hash === undefined ? undefined : await this.#find(hash);
     if (!token || (signature && !this.#signatures.verify(incoming, signature))) return undefined;
-    if (Date.now() - Date.parse(token.createdAt) < PAGE_KEY_MS) return token;
+    if (this.#clock.now() - Date.parse(token.createdAt) < PAGE_KEY_MS) return token;
     await this.#tokens.delete(token.id);
     return undefined;
   }
@@ -74,7 +76,7 @@ export class Authorizer {
   }
 
   #touch({ id }: TokenRow): void {
-    const now = Date.now();
+    const now = this.#clock.now();
     if (now - (this.#touched.get(id) ?? 0) < TOUCH_EVERY_MS) return;
     this.#touched.set(id, now);
     this.#tokens.touch(id, new Date(now).toISOString()).catch(() => undefined);

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { newId, TandemError } from "@tandem/protocol";
+import { isoNow, newId, systemClock, TandemError, type Clock } from "@tandem/protocol";
 import { DEFAULT_TENANT, type Scope, type TokenRow, type TokenStore } from "@tandem/storage";
 import { sha256 } from "./sha256.ts";
 
@@ -18,15 +18,18 @@ export async function createToken(
       fix: "Give it read, run or admin.",
     });
   }
-  const token = newToken({ name, tenant, scopes, sha256: sha256(secret) });
+  const token = newToken({ name, tenant, scopes, sha256: sha256(secret) }, systemClock);
   await tokens.create(token);
   return { secret, token };
 }
 
 /** A row that is not stored yet. */
-export const newToken = (row: Pick<TokenRow, "name" | "tenant" | "scopes" | "sha256">): TokenRow => ({
+export const newToken = (
+  row: Pick<TokenRow, "name" | "tenant" | "scopes" | "sha256">,
+  clock: Pick<Clock, "now">,
+): TokenRow => ({
   id: newId("token"),
   ...row,
-  createdAt: new Date().toISOString(),
+  createdAt: isoNow(clock),
   lastUsedAt: null,
 });

@@ -1,9 +1,10 @@
 import type { IncomingMessage } from "node:http";
-import type { TokenRow } from "@tandem/storage";
+import { systemClock } from "@tandem/protocol";
+import type { Records, TokenRow } from "@tandem/storage";
 import { expect, test } from "vitest";
 import { oneRecord } from "../../testing/one-record.ts";
-import { ForwardSeal, SEAL_HEADER } from "./forward-seal.ts";
 import { SharedKey } from "./shared-key.ts";
+import { ForwardSeal, SEAL_HEADER } from "./forward-seal.ts";
 import { FORWARDED_HEADER } from "../request/forwarded-id.ts";
 
 const request = { method: "POST", url: "/v1/stop", id: `req_${"a".repeat(24)}` };
@@ -16,18 +17,23 @@ const incoming = (seal: string, change: { method?: string; url?: string; id?: st
 
 test("every process on the store accepts a seal, also if two create the key at once", async () => {
   const store = oneRecord();
-  const [first, second] = [new ForwardSeal(new SharedKey(store)), new ForwardSeal(new SharedKey(store))];
+  const sealOf = (from: Records) => new ForwardSeal(new SharedKey(from), systemClock);
+  const [first, second] = [sealOf(store), sealOf(store)];
   const [one, other] = await Promise.all([first.create(request, token), second.create(request, token)]);
   expect(await second.open(incoming(one))).toBe(token.sha256);
   expect(await first.open(incoming(other))).toBe(token.sha256);
-  expect(await new ForwardSeal(new SharedKey(oneRecord())).open(incoming(one))).toBeUndefined();
+  expect(await sealOf(oneRecord()).open(incoming(one))).toBeUndefined();
 });
 
 test("a seal is valid for one forwarded request and five minutes", async () => {
-  const seal = new ForwardSeal(new SharedKey(undefined));
-  const now = Date.now();
-  const made = await seal.create(request, token, now);
-  const open = (value: string, change?: Partial<typeof request>, at = now) => seal.open(incoming(value, change), at);
+  let time = Date.now();
+  const seal = new ForwardSeal(new SharedKey(undefined), { now: () => time });
+  const now = time;
+  const made = await seal.create(request, token);
+  const open = (value: string, change?: Partial<typeof request>, at = now) => {
+    time = at;
+    return seal.open(incoming(value, change));
+  };
   expect(await open(made)).toBe(token.sha256);
   // The clock of the other machine is a minute behind.
   expect(await open(made, {}, now - 60_000)).toBe(token.sha256);

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import type { Clock } from "@tandem/protocol";
 import type { TokenRow } from "@tandem/storage";
 import { forwardedId } from "../request/forwarded-id.ts";
 import type { SharedKey } from "./shared-key.ts";
@@ -15,27 +16,26 @@ const WINDOW_MS = 300_000;
  */
 export class ForwardSeal {
   readonly #key: SharedKey;
+  readonly #clock: Pick<Clock, "now">;
 
-  constructor(key: SharedKey) {
+  constructor(key: SharedKey, clock: Pick<Clock, "now">) {
     this.#key = key;
+    this.#clock = clock;
   }
 
-  async create(
-    request: { method: string; url: string; id: string },
-    { sha256 }: TokenRow,
-    now = Date.now(),
-  ): Promise<string> {
+  async create(request: { method: string; url: string; id: string }, { sha256 }: TokenRow): Promise<string> {
+    const now = this.#clock.now();
     return `${now}.${sha256}.${await this.#key.sign(partsOf({ ...request, sha256, time: now }))}`;
   }
 
   /** The stored key of the browser; undefined without a valid seal. */
-  async open(incoming: IncomingMessage, now = Date.now()): Promise<string | undefined> {
+  async open(incoming: IncomingMessage): Promise<string | undefined> {
     const id = forwardedId(incoming);
     const value = incoming.headers[SEAL_HEADER];
     const found = typeof value === "string" ? /^(\d{1,15})\.(page:[0-9a-f]{64})\.([\w-]{43})$/.exec(value) : null;
     if (id === undefined || !found) return undefined;
     const [, time, sha256 = "", given = ""] = found;
-    if (Math.abs(now - Number(time)) > WINDOW_MS) return undefined;
+    if (Math.abs(this.#clock.now() - Number(time)) > WINDOW_MS) return undefined;
     const { method = "", url = "" } = incoming;
     const parts = partsOf({ method, url, id, sha256, time: Number(time) });
     return (await this.#key.isSigned(parts, given)) ? sha256 : undefined;

@@ -63,7 +63,7 @@ export class SignIn {
     if (known.until <= this.#clock.now()) throw refused("This link is older than 10 minutes.");
     if (known.used) throw refused("This link was already used.");
     const { name = PAGE_TOKEN, tenant } = known;
-    const token = newToken({ name, tenant, scopes: ["admin"], sha256: hash });
+    const token = newToken({ name, tenant, scopes: ["admin"], sha256: hash }, this.#clock);
     await this.#tokens.create(token);
     return token;
   }
