@@ -1,6 +1,7 @@
 /**
- * Time as Tandem sees it. Every wait of the engine goes through a clock, so that tests can advance it. Claude Code, the
- * database and other programs keep real time: waits for them use `systemClock`.
+ * Time as Tandem sees it. Every time and wait of the engine (`packages/sessions`) comes from a clock, so that tests can
+ * advance it; so do the server's sign-in, tokens and retries of requests. Claude Code, the database and other programs keep
+ * real time, and waits for them use `systemClock`. So do the server's connections: their heartbeats, idle times and limits.
  */
 export interface Clock {
   /** Wall clock in milliseconds since 1970. It may jump. */
