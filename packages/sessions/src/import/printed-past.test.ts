@@ -1,6 +1,7 @@
 import { systemClock, type SessionEvent } from "@tandem/protocol";
 import { describe, expect, it } from "vitest";
 import type { PrintForm } from "@tandem/claude-code";
+import { MovableClock } from "../host/movable-clock.ts";
 import { PrintedPast } from "./printed-past.ts";
 
 /** The events of the lines, without ids, times and usage. */
@@ -71,6 +72,12 @@ describe("output of claude --print", () => {
     const past = new PrintedPast(systemClock);
     expect(past.line(JSON.stringify(say("Now.")))).toMatchObject([{ event: running }, { event: message("Now.") }]);
     expect(past.line(JSON.stringify(result())).at(-1)).toMatchObject({ event: idle });
+  });
+
+  it("without times is dated by the clock", () => {
+    const past = new PrintedPast(new MovableClock(new Date("2031-03-05T12:00:00Z")));
+    const dates = past.line(JSON.stringify(say("Now."))).map(({ event }) => event.processed_at?.slice(0, 16));
+    expect(dates).toEqual(["2031-03-05T12:00", "2031-03-05T12:00"]);
   });
 
   it("in its early format has calls as separate lines without ids", () => {
