@@ -18,8 +18,8 @@ const client = new Anthropic({ baseURL: "http://127.0.0.1:4760", apiKey: token }
 ## Tokens
 
 Every request needs a token, on loopback too, as \`authorization: Bearer …\` or \`x-api-key\`. Exceptions: \`/healthz\` and
-\`/readyz\`, which answer without content; a trigger's address, which needs a valid signature; and the page's sign-in, which
-needs a one-time code. The first start creates one, in a file that only its owner can read. A token has a
+\`/readyz\`, which answer 204 without content (\`/readyz\` 503 with a \`reason\` while the server is not ready); a trigger's
+address, which needs a valid signature; and the page's sign-in, which needs a one-time code. The first start creates one, in a file that only its owner can read. A token has a
 scope: \`read\` only reads, \`run\` also works with sessions and files, \`admin\` may do everything. Streams end when their token is
 revoked.
 
