@@ -1,5 +1,6 @@
-# The server with its page, for `docker build -t tandem .`; how to run it is in docs/guides/containers.md.
-# `scripts/build-image.ts` builds it without a registry of images, on a base that it makes itself.
+# The server with its page. `scripts/build-image.ts` builds it with buildah, without a registry of images, on a base that it
+# makes itself; tests run it with podman. `docker build -t tandem .` should work, but was never tried. How to run it is in
+# docs/guides/containers.md.
 
 # Debian with Node 24 and npm.
 ARG BASE=docker.io/library/node:24-bookworm-slim
