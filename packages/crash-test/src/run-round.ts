@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { inParallel } from "@tandem/protocol";
 import { FaultInjector } from "./faults/fault-injector.ts";
 import { isNetworkFault, statesFor } from "./faults/fault-kinds.ts";
 import { emptyHistory, type History, type OrderKind, type SessionState } from "./operation-history.ts";
@@ -181,23 +182,14 @@ async function readAgain(
   const persist = async (attempt: () => Promise<boolean>): Promise<void> => {
     while (!signal.aborted && !(await attempt()) && Date.now() < deadline) await sleep(100);
   };
-  await inTurns(drivers, async (driver) => {
+  await inParallel(drivers, READS_AT_ONCE, async (driver) => {
     if (driver.session !== undefined) await persist(() => driver.read());
   });
-  await inTurns(history.created, (created) =>
+  await inParallel(history.created, READS_AT_ONCE, (created) =>
     persist(async () => {
       const outcome = await client.request("GET", `/v1/${created.type}s/${created.id}`);
       if (outcome.type === "answered") created.isThere = isSuccess(outcome.status);
       return outcome.type === "answered";
     }),
   );
-}
-
-/** A few at a time. */
-async function inTurns<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const left = [...items];
-  const next = async (): Promise<void> => {
-    for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item);
-  };
-  await Promise.all(Array.from({ length: READS_AT_ONCE }, next));
 }

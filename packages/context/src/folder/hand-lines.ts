@@ -1,3 +1,4 @@
+import { inParallel } from "@tandem/protocol";
 import { type GitHistory, TANDEM } from "./git-history.ts";
 
 /** Concurrent `git blame` processes. */
@@ -12,13 +13,10 @@ export async function handLines(
   const { ours, touched } = await readHistory(history, head);
   const waiting = [...new Set(paths)].filter((path) => touched.has(path));
   const found = new Map<string, ReadonlySet<number>>();
-  const work = async () => {
-    for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-      const lines = await blame(history, head, path, ours);
-      if (lines.size > 0) found.set(path, lines);
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  await inParallel(waiting, AT_ONCE, async (path) => {
+    const lines = await blame(history, head, path, ours);
+    if (lines.size > 0) found.set(path, lines);
+  });
   return found;
 }
 
