@@ -26,7 +26,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   context: ["protocol", "storage", "queue", "workspace", "runtime", "connectors", "relationships", "metrics"],
   server: ["protocol", "client", "storage", "queue", "runtime", "sessions", "context"],
   emulator: ["protocol", "rehearsal", "workspace", "claude-code", "storage", "sessions", "server"],
-  "crash-test": ["protocol", "client", "rehearsal", "emulator"],
+  "crash-test": ["protocol", "rehearsal", "emulator"],
   tandem: LIBRARIES,
   cli: [...LIBRARIES, "tandem", "client", "rehearsal", "emulator", "crash-test"],
   web: ["protocol", "client"],

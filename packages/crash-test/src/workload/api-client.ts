@@ -1,5 +1,4 @@
-import { readFrames } from "@tandem/client";
-import { canonicalJson, TandemError } from "@tandem/protocol";
+import { canonicalJson, readFrames, TandemError } from "@tandem/protocol";
 import { z } from "zod";
 import type { SeenEvent } from "../operation-history.ts";
 
