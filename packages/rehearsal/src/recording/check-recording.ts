@@ -1,3 +1,4 @@
+import { createParser } from "eventsource-parser";
 import { type RecordedExchange, readRecording } from "./recording-file.ts";
 import { installedPackage, type TypedValue, typeMismatches } from "../type-mismatches.ts";
 
@@ -55,9 +56,11 @@ const urlOf = (path: string): URL => new URL(path, "http://recording");
 
 /** The message, or the events of a stream without pings and errors, which the SDK does not pass on. */
 function answersOf(body: string): unknown[] {
-  const lines = body.split("\n").filter((line) => line.startsWith("data:"));
-  if (lines.length === 0) return [JSON.parse(body)];
-  const events: unknown[] = lines.map((line) => JSON.parse(line.slice("data:".length)));
+  const events: unknown[] = [];
+  const parser = createParser({ onEvent: ({ data }) => void events.push(JSON.parse(data)) });
+  // A recording may lack the empty line after the last event.
+  parser.feed(`${body}\n\n`);
+  if (events.length === 0) return [JSON.parse(body)];
   return events.filter((event) => !hasType(event, "ping") && !hasType(event, "error"));
 }
 

@@ -14,6 +14,7 @@ export function rewriteStrings(value: unknown, rewrite: Rewrite): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, rewriteStrings(item, rewrite)]));
 }
 
+/** Works on lines instead of parsed events, so that the rest of the stream stays as it was received. */
 function rewriteStream(body: string, rewrite: Rewrite): string {
   const lines = body.split("\n").map((line) => {
     const payload = line.startsWith("data:") ? tryParse(line.slice("data:".length)) : undefined;
