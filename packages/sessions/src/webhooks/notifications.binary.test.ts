@@ -1,4 +1,4 @@
-import { createHmac } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import { text, toolUse } from "@tandem/rehearsal";
 import { afterAll, expect, test } from "vitest";
 import { setEngineStage } from "../testing/engine-stage.ts";
@@ -45,6 +45,37 @@ test("webhooks of notify keep their body and signature, and are delivered after 
   stage.rehearsal.use([text("Done.")]);
   await second.turn(await second.session(), "Hello.");
   await expect.poll(() => told(receiver.received).map(({ type }) => type)).toEqual(["approval", "completed"]);
+  await second.stop();
+});
+
+test("deliveries that 0.1.0 still had to retry are made under the same id, but for those that are too old", async () => {
+  await using receiver = await listenForWebhooks();
+  const first = await stage.open();
+  stage.rehearsal.use([text("Done.")]);
+  const session = await first.session();
+  const events = await first.turn(session, "Hello.");
+  const end = events.find(({ event }) => event.type === "session.status_idle")!.event.id;
+  const keyOf = (url: string) => createHash("sha256").update(url).digest("hex").slice(0, 16);
+  const key = `${end}/${keyOf(receiver.url)}`;
+  const due = (until: number) => ({
+    url: receiver.url,
+    notification: { type: "completed", at: new Date().toISOString(), text: "Done.", session_id: session.id },
+    attempts: 3,
+    next_at: Date.now() + 60_000,
+    until,
+  });
+  const { records } = first.store;
+  await records.write("notifications", [
+    { type: "put", kind: "due", key, value: due(Date.now() + 3_600_000) },
+    { type: "put", kind: "due", key: `sevt_old/${keyOf(receiver.url)}`, value: due(Date.now() - 1) },
+    { type: "put", kind: "told", key: end, value: { at: Date.now() } },
+  ]);
+  await first.stop();
+  const second = await stage.open({ notify: settings(receiver.url) });
+  await expect.poll(() => told(receiver.received)).toMatchObject([{ type: "completed", id: key }]);
+  expect(receiver.received[0]!.headers).toMatchObject({ "tandem-delivery": key });
+  expect(await second.store.records.list("notifications", "due", { limit: 10 })).toEqual([]);
+  expect((await second.engine.notifications.list())[0]).toMatchObject({ waiting: 0, last: { delivered: true } });
   await second.stop();
 });
 

@@ -13,6 +13,7 @@ import type { HostSettings, Log } from "../host/host-settings.ts";
 import { configuredEndpoints, type ConfiguredEndpoint } from "./configured-endpoints.ts";
 import { DELIVERY, dueKey, logKey, readLogged } from "./delivery-record.ts";
 import { DeliveryQueue } from "./delivery-queue.ts";
+import { moveDueNotifications } from "./due-notifications.ts";
 import { readStatus, STATUS, type EndpointRecord, type EndpointStatus } from "./endpoint-record.ts";
 import { pruneDeliveries } from "./prune-deliveries.ts";
 import { WebhookEndpoints } from "./webhook-endpoints.ts";
@@ -61,6 +62,7 @@ export class WebhookService implements Webhooks {
 
   async start(): Promise<void> {
     await this.#sync();
+    await moveDueNotifications(this.#store.records, this.#configured, this.#settings.clock.now());
     this.#queue.start();
   }
 
