@@ -37,13 +37,16 @@ export async function currentNames(quoted: Names): Promise<Names> {
   ]);
 }
 
-/** Strings of the sources, and the parts of paths and templates. */
-function quotedWords(sources: string): Set<string> {
+const COMMENT = /^\s*(?:\/\/|\/?\*).*$/gm;
+const IMPORTED = /\bfrom\s+"[^"\n]*"|\bimport\(?\s*"[^"\n]*"/g;
+
+/** Whole strings of the sources, and the fixed parts of templates. Comments and the names of imported files do not count. */
+export function quotedWords(sources: string): Set<string> {
   const words = new Set<string>();
-  for (const [, plain, template] of sources.matchAll(/"([^"\\\n]*)"|`([^`\n]*)`/g)) {
-    const text = plain ?? template!;
-    words.add(text);
-    for (const part of text.split(/\$\{[^}]*\}|\//)) words.add(part);
+  const code = sources.replaceAll(COMMENT, "").replaceAll(IMPORTED, "");
+  for (const [, plain, template] of code.matchAll(/"([^"\\\n]*)"|`([^`\n]*)`/g)) {
+    if (plain !== undefined) words.add(plain);
+    else for (const part of template!.split(/\$\{[^}]*\}/)) words.add(part);
   }
   return words;
 }
