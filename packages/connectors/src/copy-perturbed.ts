@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { ConnectionError } from "./connection-error.ts";
 import type { TableName, Value } from "./connection.ts";
-import type { DatabaseLocation } from "./connection-location.ts";
+import type { DatabaseLocation } from "./database-location.ts";
 import type { CopyStatement } from "./copy-statement.ts";
 
 /** A change of every n-th row of a table, counted in the order of the rows in the file. */

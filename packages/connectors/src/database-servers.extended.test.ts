@@ -5,7 +5,7 @@ import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
 import type { Connection } from "./connection.ts";
 import { ConnectionError } from "./connection-error.ts";
-import type { DatabaseLocation } from "./connection-location.ts";
+import type { DatabaseLocation } from "./database-location.ts";
 import { openConnection } from "./open-connection.ts";
 import { startMariaDb, whyNoMariaDb, type TestMariaDb } from "./testing/mariadb.ts";
 

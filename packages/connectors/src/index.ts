@@ -16,5 +16,5 @@ export type {
 } from "./connection.ts";
 export { copyPerturbed, type RowReference } from "./copy-perturbed.ts";
 export { inspectConnection } from "./inspect-connection.ts";
-export type { DatabaseLocation } from "./connection-location.ts";
+export type { DatabaseLocation } from "./database-location.ts";
 export { openConnection } from "./open-connection.ts";

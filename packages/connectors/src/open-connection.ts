@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import manifest from "../package.json" with { type: "json" };
 import { ConnectionError } from "./connection-error.ts";
-import type { DatabaseLocation } from "./connection-location.ts";
+import type { DatabaseLocation } from "./database-location.ts";
 import type { Connection } from "./connection.ts";
 
 /** No other process can write to a DuckDB file while it is open, so close it quickly. */

@@ -162,7 +162,7 @@ export {
   type ModelDetails,
   type ModelFact,
 } from "./models/model-details.ts";
-export { project, Projection } from "./fold/project.ts";
+export { project, Projection } from "./fold/projection.ts";
 export { callStateOf } from "./fold/project-tools.ts";
 export { processWaitText } from "./fold/project-notice.ts";
 export { evaluationText } from "./fold/project-outcomes.ts";

@@ -10,7 +10,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findClaudeCode, namedExecutable } from "./project/find-claude-code.ts";
 import { connectionLocation, findConnection } from "./config/connection-location.ts";
-import { databaseLocation } from "./config/database-location.ts";
+import { storeLocation } from "./config/store-location.ts";
 import type { Project } from "./config/load-project.ts";
 import { resolveSecret, resolveToken } from "./config/resolve-secret.ts";
 import { ensureTandemHome, tandemHome, type Variables } from "./config/tandem-home.ts";
@@ -105,7 +105,7 @@ function ledgerWithEntries(env: Variables): string | undefined {
 /** Opens the store. Throws in an untrusted folder. `meanwhile` runs while the store opens. */
 export async function openStore(host: Host, project: Project, meanwhile?: () => void): Promise<Store> {
   await requireTrust(host.env, project);
-  const { location, directUrl } = await databaseLocation(host, project);
+  const { location, directUrl } = await storeLocation(host, project);
   await ensureTandemHome(host.env);
   const storage = await import("@tandem/storage");
   return storage.openStore(location, { directUrl, onWait: meanwhile });

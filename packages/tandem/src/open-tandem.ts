@@ -9,7 +9,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import manifest from "../package.json" with { type: "json" };
 import { holderName, loadServer, openStore, pageFolder, sessionRoots, startServer } from "./compose.ts";
 import { processLimits } from "./engine/process-limits.ts";
-import { databaseLocation, databaseName } from "./config/database-location.ts";
+import { storeLocation, databaseName } from "./config/store-location.ts";
 import type { Project } from "./config/load-project.ts";
 import { ensureTandemHome, type Variables } from "./config/tandem-home.ts";
 import {
@@ -315,7 +315,7 @@ function opencodePortOf(role: string | undefined, port: number | undefined): num
 async function isPostgresAway(host: Host, project: Project, error: unknown): Promise<boolean> {
   const storage = await import("@tandem/storage");
   if (!storage.isPostgresAway(error)) return false;
-  return /^postgres/i.test((await databaseLocation(host, project)).location);
+  return /^postgres/i.test((await storeLocation(host, project)).location);
 }
 
 const clientVariables = ({ env }: Pick<Host, "env">, demo: DemoOptions | undefined): Variables =>

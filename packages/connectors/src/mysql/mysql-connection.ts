@@ -1,6 +1,6 @@
 import type { Connection, QueryEstimate, QueryOptions, Rows, Table } from "../connection.ts";
 import { Pool } from "../pool.ts";
-import type { ServerLocation } from "../connection-location.ts";
+import type { ServerLocation } from "../database-location.ts";
 import { queryLimits, type QueryLimits } from "../query-limits.ts";
 import { RenewableUrl } from "../renewable-url.ts";
 import { serverAddress, type ServerAddress } from "../server-address.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { LoggedEvent, SessionEventBody } from "../events/session-event.ts";
-import { project } from "./project.ts";
+import { project } from "./projection.ts";
 
 const NO_USAGE = {
   input_tokens: 1,

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { message } from "./message.ts";
-import { project, Projection } from "./project.ts";
+import { project, Projection } from "./projection.ts";
 import type { Delta } from "../events/session-event.ts";
 import { eventId, log, threadId, timeAt, type Line } from "./testing/log.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { project } from "./project.ts";
+import { project } from "./projection.ts";
 import { eventId, log, type Line } from "./testing/log.ts";
 
 const said = (as: string): Line => ({ as, type: "user.message", content: [{ type: "text", text: as }] });

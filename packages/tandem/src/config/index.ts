@@ -10,7 +10,7 @@ export {
 } from "./parse/config-keys.ts";
 export { formatValue, type ConfigValue } from "./parse/config-value.ts";
 export { findConnection, describeLocation, redactUrl } from "./connection-location.ts";
-export { databaseName } from "./database-location.ts";
+export { databaseName } from "./store-location.ts";
 export { editConfig, type Edit } from "./edit-config.ts";
 export { findProject, projectAt, type ProjectLocation } from "./find-project.ts";
 export { guessDriver } from "./guess-driver.ts";

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { Project } from "../config/load-project.ts";
 import { resolveHeader, resolveSecret } from "../config/resolve-secret.ts";
 import type { Host } from "../config/host.ts";
-import { checkedMounts, realPath, sandboxSettings } from "./sandbox-settings.ts";
+import { checkedMounts, engineSandbox, realPath } from "./engine-sandbox.ts";
 import { folderTrust, type TrustSettings } from "../config/trusted-folders.ts";
 
 /** The engine's settings for trust, MCP servers, rules, sandbox, approvals and notifications. */
@@ -73,7 +73,7 @@ export function engineControls(
     readSecret,
     ...(storage.key !== undefined && { secretKey: () => readSecret(storage.key!) }),
     bots: bots.map(({ token, ...bot }) => ({ ...bot, token: () => readSecret(token) })),
-    sandbox: { ...sandboxSettings(env, sandbox, readSecret), ...(user && { user }) },
+    sandbox: { ...engineSandbox(env, sandbox, readSecret), ...(user && { user }) },
     permissionMode: sessions.permissionMode,
     approvals,
     webhooks: webhooks.map(({ secret, ...webhook }) => ({ ...webhook, secret: () => readSecret(secret) })),

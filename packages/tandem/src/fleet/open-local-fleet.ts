@@ -1,7 +1,7 @@
 import { systemClock } from "@tandem/protocol";
 import type { Fleet } from "@tandem/sessions";
 import { loadSessions, openStore } from "../compose.ts";
-import { databaseLocation } from "../config/database-location.ts";
+import { storeLocation } from "../config/store-location.ts";
 import type { Project } from "../config/load-project.ts";
 import type { Host } from "../config/host.ts";
 
@@ -9,7 +9,7 @@ import type { Host } from "../config/host.ts";
 export async function openLocalFleet(host: Host, project: Project): Promise<Fleet & AsyncDisposable> {
   await using parts = new AsyncDisposableStack();
   const store = parts.use(await openStore(host, project));
-  const { location, directUrl } = await databaseLocation(host, project);
+  const { location, directUrl } = await storeLocation(host, project);
   // An in-memory queue exists only in the process that created it.
   const isShared = (await store.describe()).engine === "postgres";
   const queue = isShared ? parts.use(await (await loadQueue()).openPostgresQueue(location, { directUrl })) : undefined;

@@ -2,7 +2,7 @@ import { newId, TandemError, type Payer, type WorkerId, systemClock } from "@tan
 import type { Store } from "@tandem/storage";
 import { hostname } from "node:os";
 import { holderName, loadProcesses, loadQueue, loadServer, loadSessions, sessionRoots } from "../compose.ts";
-import { databaseLocation } from "../config/database-location.ts";
+import { storeLocation } from "../config/store-location.ts";
 import type { Project } from "../config/load-project.ts";
 import { ensureTandemHome, tandemHome } from "../config/tandem-home.ts";
 import type { Host } from "../config/host.ts";
@@ -92,7 +92,7 @@ export async function openMembership(
     namedMaxSessions(project, options) ?? Math.min(fleet.maxSessions, host.processes?.sessions.limit ?? Infinity);
   const id = newId("worker");
   const holder = `${holderName("tandem up")} ${id}`;
-  const { location, directUrl } = await databaseLocation(host, project);
+  const { location, directUrl } = await storeLocation(host, project);
   const { openPostgresQueue } = await loadQueue();
   const queue = await openPostgresQueue(location, {
     directUrl,

@@ -4,7 +4,7 @@ import type { Store } from "@tandem/storage";
 import { existsSync } from "node:fs";
 import { checkAuth, type AuthCheck } from "../models/check-auth.ts";
 import { findOrphans, openStore, readProcessNamespace } from "../compose.ts";
-import { databaseLocation, type DatabaseLocation } from "../config/database-location.ts";
+import { storeLocation, type StoreLocation } from "../config/store-location.ts";
 import type { Project } from "../config/load-project.ts";
 import { folderTrust } from "../config/trusted-folders.ts";
 import type { Host } from "../config/host.ts";
@@ -22,7 +22,7 @@ export type StorageState =
       place: string;
       schema: number;
       bytes: number;
-      chosen_by: DatabaseLocation["chosenBy"];
+      chosen_by: StoreLocation["chosenBy"];
     }
   /** The file is created on first use. */
   | { state: "not_yet"; engine: "sqlite"; place: string; chosen_by: "default" }
@@ -104,7 +104,7 @@ export async function readStorageState(
   inspect?: (store: Store) => Promise<void>,
 ): Promise<StorageState> {
   try {
-    const { location, chosenBy } = await databaseLocation(host, project);
+    const { location, chosenBy } = await storeLocation(host, project);
     if (chosenBy === "default" && !existsSync(location)) {
       return { state: "not_yet", engine: "sqlite", place: location, chosen_by: chosenBy };
     }

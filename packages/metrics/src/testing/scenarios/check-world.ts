@@ -4,7 +4,7 @@ import { compileQuery } from "../../compile-query.ts";
 import { MetricError } from "../../metric-error.ts";
 import { buildModel } from "../../build/build-model.ts";
 import type { Model } from "../../model/model.ts";
-import { plainRow, sameOrder, sameRows } from "./compare-rows.ts";
+import { plainRow, sameOrder, sameRows } from "./same-rows.ts";
 import { expected, NOW, prepare, type World } from "./scenario.ts";
 
 type Run = (sql: string) => Promise<readonly (readonly unknown[])[]>;

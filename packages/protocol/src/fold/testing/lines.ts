@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Permission } from "../../events/session-event.ts";
 import { message, type Message, type Part } from "../message.ts";
-import { project } from "../project.ts";
+import { project } from "../projection.ts";
 import { eventId, log, type Line } from "./log.ts";
 
 export const text = (words: string) => ({ type: "text", text: words }) as const;

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { extname } from "node:path";
-import { FirstNeeds } from "./first-needs.ts";
+import { PreloadTags } from "./preload-tags.ts";
 import { bodyResponse, readStaticFiles, type StaticFile } from "./static-files.ts";
 
 /** Paths of the API, never of the page. */
@@ -19,12 +19,14 @@ const RETIRED = '<meta name="tandem-signed-out" content="old-cookie">';
  * read at startup: a later build belongs to a later server, and a mix of two builds would not work.
  */
 export class PageFiles {
-  readonly #needs: FirstNeeds;
+  readonly #preloads: PreloadTags;
   readonly #files: Promise<ReadonlyMap<string, StaticFile>>;
 
   constructor(folder: string) {
     this.#files = readStaticFiles(folder);
-    this.#needs = new FirstNeeds(this.#files.then((files) => files.get("/first-needs.json")?.body.toString("utf8")));
+    this.#preloads = new PreloadTags(
+      this.#files.then((files) => files.get("/first-needs.json")?.body.toString("utf8")),
+    );
   }
 
   /** Undefined if the path is not the page's. */
@@ -50,7 +52,7 @@ export class PageFiles {
     if (method === "HEAD") return new Response(null, { headers: all });
     if (isPage) {
       const cookie = await headers.retireCookie();
-      const tags = `${cookie === undefined ? "" : RETIRED}${await this.#needs.tags(path)}`;
+      const tags = `${cookie === undefined ? "" : RETIRED}${await this.#preloads.tags(path)}`;
       const html = file.body.toString("utf8").replaceAll(NONCE_MARK, nonce).replace("</head>", `${tags}</head>`);
       return new Response(html, { headers: { ...all, ...(cookie !== undefined && { "set-cookie": cookie }) } });
     }

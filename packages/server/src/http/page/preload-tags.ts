@@ -7,7 +7,7 @@ type Needs = z.infer<typeof needsSchema>;
  * Preload tags for each path of the page, from the build's manifest. The browser then loads them in parallel with the
  * page's script instead of after it.
  */
-export class FirstNeeds {
+export class PreloadTags {
   readonly #needs: Promise<Needs>;
 
   /** `text`: the manifest of the build, if it has one. */

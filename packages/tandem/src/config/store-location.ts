@@ -8,7 +8,7 @@ import { tandemHome, type Variables } from "./tandem-home.ts";
 const POSTGRES = /^postgres(ql)?:\/\//i;
 const FILE = "tandem.db";
 
-export interface DatabaseLocation {
+export interface StoreLocation {
   /** May contain a password. */
   location: string;
   /** The same database without a pooler. Set, it allows a pooler in transaction mode for `location`. */
@@ -18,10 +18,10 @@ export interface DatabaseLocation {
 }
 
 /** The session database: `storage.url`, else DATABASE_URL, else a file in TANDEM_HOME. */
-export async function databaseLocation(
+export async function storeLocation(
   host: Pick<Host, "env" | "signal">,
   project: Pick<Project, "config" | "folder">,
-): Promise<DatabaseLocation> {
+): Promise<StoreLocation> {
   const { env } = host;
   const location = await urlIn(host, project, "url", "DATABASE_URL");
   const direct = await urlIn(host, project, "directUrl", "DATABASE_DIRECT_URL");

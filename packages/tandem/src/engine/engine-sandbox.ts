@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { tandemHome, trustHome, type Variables } from "../config/tandem-home.ts";
 
 /** The engine's form of the `sandbox` section. Throws if a mount would show the home or Tandem's folder. */
-export function sandboxSettings(
+export function engineSandbox(
   env: Variables,
   sandbox: Config["sandbox"],
   readSecret: (reference: string) => Promise<string>,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { configSchema } from "@tandem/protocol";
 import { scratchFolder } from "@tandem/storage/testing/scratch-store";
 import { beforeEach, expect, test } from "vitest";
-import { sandboxSettings } from "./sandbox-settings.ts";
+import { engineSandbox } from "./engine-sandbox.ts";
 
 let root: string;
 let env: Record<string, string>;
@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 
 const settings = (sandbox: unknown) =>
-  sandboxSettings(env, configSchema.parse({ sandbox }).sandbox, async (reference) => `value of ${reference}`);
+  engineSandbox(env, configSchema.parse({ sandbox }).sandbox, async (reference) => `value of ${reference}`);
 
 test("paths in the home become absolute, and secrets readable", async () => {
   const { mounts, services, credentials, sshAgent } = settings({

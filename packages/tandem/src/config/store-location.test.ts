@@ -1,5 +1,5 @@
 import { parseConfig } from "./parse/parse-config.ts";
-import { databaseLocation, databaseName } from "./database-location.ts";
+import { storeLocation, databaseName } from "./store-location.ts";
 import { expect, test } from "vitest";
 
 const project = (source = "") => ({ ...parseConfig(source, "tandem.yaml"), folder: "/project" });
@@ -22,7 +22,7 @@ test.each([
   ],
   ["storage.url as a secret's place", "storage: { url: 'env:PG' }", { PG: secret }, secret, "storage.url"],
 ])("%s", async (_, source, env, location, chosenBy) => {
-  expect(await databaseLocation(context(env), project(source))).toEqual({ location, chosenBy });
+  expect(await storeLocation(context(env), project(source))).toEqual({ location, chosenBy });
 });
 
 test.each([
@@ -31,7 +31,7 @@ test.each([
   ["storage: { url: 'postgres://h/d', directUrl: 'env:PG' }", { PG: "hunter2" }, "storage.directUrl is not"],
   ["storage: { directUrl: 'postgres://h/d' }", {}, "storage.directUrl needs storage.url"],
 ])("what is no Postgres address is refused without repeating it: %s %j", async (source, env, message) => {
-  const refused = databaseLocation(context(env), project(source));
+  const refused = storeLocation(context(env), project(source));
   await expect(refused).rejects.toThrow(message);
   await expect(refused).rejects.not.toThrow("hunter2");
 });
@@ -40,14 +40,14 @@ test.each([
   ["storage: { url: 'postgres://pool/d', directUrl: 'env:PG' }", { PG: secret }],
   ["storage: { url: 'postgres://pool/d' }", { DATABASE_DIRECT_URL: secret }],
 ])("a database behind a pooler also has an address without it: %s", async (source, env) => {
-  expect(await databaseLocation(context(env), project(source))).toMatchObject({
+  expect(await storeLocation(context(env), project(source))).toMatchObject({
     location: "postgres://pool/d",
     directUrl: secret,
   });
 });
 
 test("without Postgres, the variable for a pooler's database is ignored", async () => {
-  expect(await databaseLocation(context({ DATABASE_DIRECT_URL: secret }), project())).toEqual({
+  expect(await storeLocation(context({ DATABASE_DIRECT_URL: secret }), project())).toEqual({
     location: "/home/tandem.db",
     chosenBy: "default",
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { message, type Message } from "./message.ts";
-import { project, Projection } from "./project.ts";
+import { project, Projection } from "./projection.ts";
 import type { SessionEvent } from "../events/session-event.ts";
 import {
   text,
