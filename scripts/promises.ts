@@ -69,7 +69,7 @@ export const README_PROMISES: readonly ReadmePromise[] = [
   {
     claim: "A call that asks does not run before you allow it.",
     tests: [
-      [APPROVALS, "that is denied has no effect, and the model gets the reason"],
+      [APPROVALS, "an approval that is denied has no effect, and the model gets the reason"],
       [GATE, "lets only announced and allowed calls pass"],
     ],
   },
@@ -144,7 +144,7 @@ export const README_PROMISES: readonly ReadmePromise[] = [
     claim: "and so is remote access without TLS or a proxy that you trust.",
     tests: [
       ["packages/server/src/app/start-server.test.ts", "%s is refused unless allowed"],
-      ["packages/server/src/app/start-server.test.ts", "that is remote needs TLS or a trusted proxy as well"],
+      ["packages/server/src/app/start-server.test.ts", "a remote address needs TLS or a trusted proxy as well"],
     ],
   },
   {

@@ -107,7 +107,7 @@ describe("a turn", () => {
     expect(after).toEqual([]);
   });
 
-  test("that fails logs the reason, and the session continues", async () => {
+  test("a turn that fails logs the reason, and the session continues", async () => {
     stage.rehearsal.use([creditTooLow(), text("Back again.")]);
     const session = await engine.reuse();
     const cutShort = async () => (await engine.store.sessions.get(session.id))!.cutShort;
@@ -181,7 +181,7 @@ describe("interrupts", () => {
     expect(said(await engine.turn(session, "Go on."))).toBe("Again.");
   });
 
-  test("that name another turn have no effect", async () => {
+  test("interrupts that name another turn have no effect", async () => {
     stage.rehearsal.use([slowly(text("Quite undisturbed."), { tokenMs: 30 })]);
     const session = await engine.reuse();
     await engine.say(session, "Tell me.");

@@ -21,7 +21,7 @@ describe("the listening address", () => {
     await expect(start({ host, tls })).rejects.toMatchObject({ code: "bind_refused" });
   });
 
-  test("that is remote needs TLS or a trusted proxy as well", async () => {
+  test("a remote address needs TLS or a trusted proxy as well", async () => {
     await expect(start({ host: "0.0.0.0", allowRemote: true })).rejects.toMatchObject({
       code: "bind_refused",
       fix: expect.stringContaining("TLS"),

@@ -52,7 +52,7 @@ async function refusal(response: Response): Promise<{ status: number; type: stri
 }
 
 describe("a body", () => {
-  test.each([201, 15_000])("that is nested %i levels deep is refused", async (depth) => {
+  test.each([201, 15_000])("a body that is nested %i levels deep is refused", async (depth) => {
     const schema = `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`;
     const tool = `{"type":"custom","name":"t","description":"d","input_schema":{"type":"object","properties":${schema}}}`;
     const response = await post("/v1/agents", `{"name":"a","model":"sonnet","tools":[${tool}]}`);
@@ -75,7 +75,7 @@ describe("a body", () => {
     expect((await refusal(response)).status).toBe(404);
   });
 
-  test("that a route does not take is not read", async () => {
+  test("a body that a route does not take is not read", async () => {
     const body = JSON.stringify({ a: "x".repeat(2_000) });
     const headers = { ...JSON_TYPE, "x-api-key": server.secret, "content-length": String(body.length) };
     const answer = await rawRequest(server, { path: "/v1/agents", headers, body });
@@ -98,7 +98,7 @@ describe("a body", () => {
     expect(status).toBe(415);
   });
 
-  test("that is compressed is refused", async () => {
+  test("a body that is compressed is refused", async () => {
     const headers = { ...JSON_TYPE, "content-encoding": "gzip" };
     expect(await refusal(await post("/v1/agents", "{}", headers))).toMatchObject({ status: 415 });
   });
@@ -111,15 +111,18 @@ describe("a body", () => {
     },
   );
 
-  test.each(["{", "nothing", '{"a": \u0001}'])("that is not JSON (%j) is refused and not quoted", async (body) => {
-    expect(await refusal(await post("/v1/agents", body))).toEqual({
-      status: 400,
-      type: "invalid_request_error",
-      message: "The body is not valid JSON.",
-    });
-  });
+  test.each(["{", "nothing", '{"a": \u0001}'])(
+    "a body that is not JSON (%j) is refused and not quoted",
+    async (body) => {
+      expect(await refusal(await post("/v1/agents", body))).toEqual({
+        status: 400,
+        type: "invalid_request_error",
+        message: "The body is not valid JSON.",
+      });
+    },
+  );
 
-  test("that is not UTF-8 is refused", async () => {
+  test("a body that is not UTF-8 is refused", async () => {
     const response = await server.request("/v1/agents", {
       method: "POST",
       headers: JSON_TYPE,
@@ -128,7 +131,7 @@ describe("a body", () => {
     expect((await refusal(response)).message).toBe("The body is not valid JSON.");
   });
 
-  test("whose content length is too large is refused before it is read", async () => {
+  test("a body whose content length is too large is refused before it is read", async () => {
     const socket = connect(server.port, "127.0.0.1");
     socket.write(
       `POST /v1/agents HTTP/1.1\r\nhost: localhost\r\nx-api-key: ${server.secret}\r\ncontent-type: application/json\r\ncontent-length: 1000000000\r\n\r\n`,
@@ -138,7 +141,7 @@ describe("a body", () => {
     socket.destroy();
   });
 
-  test("that turns out too large is refused while it is read", async () => {
+  test("a body that turns out too large is refused while it is read", async () => {
     let pulled = 0;
     const endless = new ReadableStream({
       pull(controller) {
@@ -225,7 +228,7 @@ describe("validation", () => {
 });
 
 describe("paths", () => {
-  test("that do not exist are not found; other methods are listed", async () => {
+  test("paths that do not exist are not found; other methods are listed", async () => {
     expect(await refusal(await server.request("/v1/nothing"))).toMatchObject({ status: 404, type: "not_found_error" });
     expect((await server.request("/v1/agents/")).status).toBe(404);
     const response = await server.request("/v1/agents/agent_1", { method: "PUT" });

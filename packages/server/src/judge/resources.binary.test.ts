@@ -56,7 +56,7 @@ describe("mount_path", () => {
     for (const resource of listed) expect(system).toContain(`${resource.mount_path}: ${placeOf(resource)}`);
   });
 
-  test("that leads out or into the memory stores is refused", async () => {
+  test("a mount_path that leads out or into the memory stores is refused", async () => {
     const file_id = await upload("x");
     const create = (mount_path: string) => stage.session({ resources: [{ type: "file", file_id, mount_path }] });
     await expect(create("/workspace/../../x")).rejects.toThrow(APIError);

@@ -174,7 +174,7 @@ describe("clients", () => {
     expect((await send({ jsonrpc: "2.0", id: 2, method: "ping" }, own)).status).toBe(404);
   });
 
-  test("that never disconnect evict the oldest session of their own token only", async () => {
+  test("clients that never disconnect evict the oldest session of their own token only", async () => {
     const secret = await server.secretFor("read");
     const begin = async (key: string) =>
       (await send(INITIALIZE, { "x-api-key": key })).headers["mcp-session-id"] as string;

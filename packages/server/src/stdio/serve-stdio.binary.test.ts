@@ -64,7 +64,7 @@ describe("requests", () => {
     }
   });
 
-  test("that are invalid get a response each, with their id if they have one", async () => {
+  test("requests that are invalid get a response each, with their id if they have one", async () => {
     await using stage = await StdioStage.open(memory.engine, { limits: { lineBytes: 4_096 } });
     stage.sendWrong("{");
     expect(await stage.until((line) => line.id === null)).toMatchObject({
@@ -223,7 +223,7 @@ describe("streams", () => {
     await stage.until(({ id }) => id === 499);
   });
 
-  test("that the API disconnected because the host was slow are resumed", async () => {
+  test("streams that the API disconnected because the host was slow are resumed", async () => {
     await using stage = await StdioStage.open(memory.engine, { reads: false });
     stage.send({ id: "s", method: "sessions.events.stream", params: { session_id: session } });
     await expect.poll(() => memory.listeners).toBe(1);
@@ -242,7 +242,7 @@ describe("streams", () => {
     );
   });
 
-  test("that break resume after the last event; without a cursor, the host is told", async () => {
+  test("streams that break resume after the last event; without a cursor, the host is told", async () => {
     const cut: (() => void)[] = [];
     const through = (wire: Wire): Wire => ({
       async send(request) {
@@ -280,14 +280,14 @@ describe("a host that reads nothing", () => {
     return stage;
   }
 
-  test("and exits is not waited for, even if another process holds its pipe", async () => {
+  test("a host that reads nothing and exits is not waited for, even if another process holds its pipe", async () => {
     await using stage = await stuck({ hurryMs: 50 });
     stage.stop.abort();
     await stage.served;
     expect(stage.stdout.writableNeedDrain).toBe(true);
   });
 
-  test("and closes its end is not waited for", async () => {
+  test("a host that reads nothing and closes its end is not waited for", async () => {
     await using stage = await stuck({ answerMs: 50 });
     stage.stdin.end();
     await stage.served;

@@ -99,7 +99,7 @@ describe("an approval", () => {
     await restOf(engine, session);
   });
 
-  test("that is denied has no effect, and the model gets the reason", async () => {
+  test("an approval that is denied has no effect, and the model gets the reason", async () => {
     stage.rehearsal.use([touch("denied.txt"), text("I see.")]);
     const session = await engine.reuse();
     const approval = await asked(engine, session);

@@ -210,7 +210,7 @@ describe("a rewind", () => {
     await engine.until(session, ({ event }) => event.type === "session.status_idle");
   });
 
-  test("that was interrupted by a crash can be undone and repeated", async () => {
+  test("a rewind that was interrupted by a crash can be undone and repeated", async () => {
     const nth = await reuse();
     await writeFile(at("one.txt"), "1\n");
     await writeFile(at("two.txt"), "1\n");

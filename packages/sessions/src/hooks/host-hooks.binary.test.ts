@@ -126,7 +126,7 @@ describe("a hook in the project's files", () => {
     }
   });
 
-  test("that was missing at the start is not run when it is added later", async () => {
+  test("a hook that was missing at the start is not run when it is added later", async () => {
     const hooks = new HostHooks(pinHooks([shell("", { command: ["./late.sh"] })], root));
     await writeFile(join(root, "late.sh"), "#!/bin/sh\ntouch ran\n", { mode: 0o755 });
     const said = await hooks.ask({ on: "beforeTool", tool: "Bash", input: {}, about: {} }, run());
@@ -170,14 +170,14 @@ describe("an HTTP hook", () => {
     expect(await ask([web.hook])).toMatchObject({ allow: true, context: "Mind the tests." });
   });
 
-  test("that redirects fails: redirects are not followed", async () => {
+  test("an HTTP hook that redirects fails: redirects are not followed", async () => {
     await using elsewhere = await serve(200, "{}");
     await using web = await serve(302, "", { location: elsewhere.hook.url! });
     expect(await ask([web.hook])).toMatchObject({ allow: false });
     expect(elsewhere.asked).toEqual([]);
   });
 
-  test("that responds with an error fails", async () => {
+  test("an HTTP hook that responds with an error fails", async () => {
     await using web = await serve(500, "{}");
     expect(await ask([web.hook])).toMatchObject({ allow: false, message: expect.stringContaining("status 500") });
   });

@@ -124,7 +124,7 @@ describe("output of claude --print", () => {
     ]);
   });
 
-  it("that is truncated closes open calls and ends the turn with an error", () => {
+  it("output that is truncated closes open calls and ends the turn with an error", () => {
     const call = { type: "tool_use", id: "toolu_1", name: "Bash", input: { command: "ls" } };
     const { told, isWhole } = convert([{ type: "assistant", message: { content: [call] } }]);
     expect(isWhole).toBe(false);

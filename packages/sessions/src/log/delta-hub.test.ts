@@ -81,7 +81,7 @@ describe("previews of a session that this process writes", () => {
     expect(listen().heard).toEqual([start("m"), piece("m", "kept")]);
   });
 
-  test("that are too long to keep are not shown in part; their space is free again after the event", () => {
+  test("previews that are too long to keep are not shown in part; their space is free again after the event", () => {
     const early = listen();
     hub.publish(session, [start("a"), piece("a", "x".repeat(1_000_001))]);
     const late = listen();

@@ -121,7 +121,7 @@ describe("a local MCP server of the config", () => {
     expect(the(events, "tandem.mcp_status").servers).toEqual([{ name: "eyes", status: "connected" }]);
   });
 
-  test("that does not exist, or at a private address that the owner has not named, is logged; the session continues", async () => {
+  test("a local MCP server that does not exist, or at a private address that the owner has not named, is logged; the session continues", async () => {
     let connections = 0;
     const local = createServer().on("connection", () => (connections += 1));
     await new Promise<void>((resolve) => local.listen(0, "127.0.0.1", resolve));

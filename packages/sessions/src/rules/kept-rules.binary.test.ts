@@ -160,7 +160,7 @@ describe("stored rules", () => {
       .toBeUndefined();
   });
 
-  test("that cannot be parsed apply to the whole tool, unless they allow", async () => {
+  test("stored rules that cannot be parsed apply to the whole tool, unless they allow", async () => {
     const broken = (id: string, action: string) => ({
       type: "put" as const,
       kind: "rule",
@@ -176,7 +176,7 @@ describe("stored rules", () => {
     await rules.remove("rule_a");
   });
 
-  test("that cannot be applied deny", async () => {
+  test("stored rules that cannot be applied deny", async () => {
     const book = await inSession(open());
     const hostile = {
       name: "Bash",

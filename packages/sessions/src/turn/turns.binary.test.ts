@@ -34,7 +34,7 @@ const untilSaid = (session: Session, count: number) => {
 };
 
 describe("a steering message", () => {
-  test("that arrives too late is answered next, before the session is idle", async () => {
+  test("a steering message that arrives too late is answered next, before the session is idle", async () => {
     stage.rehearsal.use([slowly(text("A slow answer of some words."), { tokenMs: 80 }), text("Now to you.")]);
     const session = await engine.reuse(ALLOW_ALL);
     const first = await engine.say(session, "One.");
@@ -208,7 +208,7 @@ describe("a session", () => {
     expect(textsOf(await engine.turn(session, "Are you there?"))).toEqual(["Here I am."]);
   });
 
-  test("that is archived logs it last and starts no queued message", async () => {
+  test("a session that is archived logs it last and starts no queued message", async () => {
     stage.rehearsal.use([always(slowly(text("Slow."), { firstByteMs: 20_000 }))]);
     const session = await engine.reuse(ALLOW_ALL);
     const first = await engine.say(session, "One.");
@@ -220,7 +220,7 @@ describe("a session", () => {
     expect(await judgeSession(engine, session, [first, second])).toEqual([]);
   });
 
-  test("that is about to release its process still takes a message and an update", async () => {
+  test("a session that is about to release its process still takes a message and an update", async () => {
     // Alone on its store: another engine there could lease a session that has no holder for a moment.
     await using own = await setEngineStage([always(text("Yes."))]);
     const quick = await own.open({ idle: 150, leaseTtl: 20_000 });

@@ -215,7 +215,7 @@ describe("a lease in a SQLite file", () => {
     expect((await store.leases.take(row.id, "next", MINUTE))?.token).toBe(8);
   });
 
-  test("that no process renews is free after three times its duration, and one that is renewed is not", async () => {
+  test("a lease that no process renews is free after three times its duration, and one that is renewed is not", async () => {
     const file = join(scratch, "clock-set-back.db");
     await using store = await openStore(file);
     const [stale, renewed] = [await newSession(store), await newSession(store)];

@@ -38,7 +38,7 @@ describe("a secret from a program", () => {
     expect(JSON.stringify(error)).not.toContain("s3cret");
   });
 
-  test("that times out is killed with its children", async () => {
+  test("a program that times out is killed with its children", async () => {
     await using folder = await testFolder();
     const reference = "command:sh -c 'sleep 600 & echo $! > child; wait'";
     const error = await failure(resolveSecret(reference, { env, folder: folder.path, deadlineMs: 1_000 }));
@@ -47,7 +47,7 @@ describe("a secret from a program", () => {
     await expect.poll(() => isRunning(pid)).toBe(false);
   });
 
-  test("that is interrupted is killed at once", async () => {
+  test("a program that is interrupted is killed at once", async () => {
     const controller = new AbortController();
     const pending = failure(resolveSecret("command:sleep 600", { env, folder: "/", signal: controller.signal }));
     controller.abort();

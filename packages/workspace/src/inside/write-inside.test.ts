@@ -41,7 +41,7 @@ test("overwrites nothing", async () => {
 });
 
 test.each(["x/", "x/.", "file/x", "a\0b", "n".repeat(300), `${"long/".repeat(1_000)}x`])(
-  "what cannot be the path of a file is said to be none (%#)",
+  "a path that no file can have is refused as invalid (%#)",
   async (path) => {
     await using folder = await temporaryFolder();
     await writeFile(join(folder.path, "file"), "mine");

@@ -32,7 +32,7 @@ describe("a config that cannot be used", () => {
     });
   });
 
-  test("that cannot be read gives the reason", async () => {
+  test("a config that cannot be read gives the reason", async () => {
     await using machine = await scratchMachine();
     await mkdir(machine.folder.join("project", "tandem.yaml"));
     expect(await machine.run(["status"])).toMatchObject({ code: 2, stderr: expect.stringContaining("it is a folder") });

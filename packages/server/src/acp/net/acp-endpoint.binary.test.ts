@@ -111,7 +111,7 @@ describe("a request", () => {
     expect((await server.request("/acp", { method: "DELETE", headers: alias })).status).toBe(202);
   });
 
-  test("that is repeated while in progress runs once", async () => {
+  test("a request that is repeated while in progress runs once", async () => {
     const { headers } = await begin();
     await using stream = await listen(server, headers);
     const session = headers["acp-session-id"]!;
@@ -358,7 +358,7 @@ describe("a WebSocket", () => {
     await expect.poll(() => agents.over).toBe(over + 1);
   });
 
-  test("that misses its heartbeat is closed together with its agent", async () => {
+  test("a WebSocket that misses its heartbeat is closed together with its agent", async () => {
     await using own = await start({}, 100);
     const socket = new WebSocket(`${own.url.replace("http", "ws")}/acp`, {
       headers: { authorization: `Bearer ${own.secret}` },

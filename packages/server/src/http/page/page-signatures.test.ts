@@ -119,7 +119,7 @@ describe("a signature", () => {
     expect(() => check(new PageSignatures(), request)).toThrow("too old");
   });
 
-  test("that is malformed is none", async () => {
+  test("a malformed signature counts as none", async () => {
     const signatures = new PageSignatures();
     const request = await sent("/v1/agents");
     const value = request.headers[PAGE_SIGNATURE_HEADER]!;

@@ -349,7 +349,7 @@ describe("threads", () => {
     expect(await stream.untilType("session.status_running")).toMatchObject({ id: "1" });
   });
 
-  test("that do not exist are not found", async () => {
+  test("threads that do not exist are not found", async () => {
     const response = await server.request(`/v1/sessions/${session}/threads/sthr_nothing/stream`);
     expect(response.status).toBe(404);
   });

@@ -187,7 +187,7 @@ describe("proposals", () => {
     expect(await draft("basel")).toBeUndefined();
   });
 
-  test("that are large are paged: by number of files and by size", async () => {
+  test("large proposals are paged: by number of files and by size", async () => {
     const evidence = [{ type: "person" as const, name: "Ada", at: "2026-01-01T00:00:00Z" }];
     const support = [{ from: 1, to: Infinity, aspect: "wiki" as const, evidence }];
     const drafts = (name: string, count: number, text: string) =>
@@ -237,7 +237,7 @@ describe("proposals", () => {
     expect(shares.flat()).toHaveLength(8);
   });
 
-  test("that do not exist cannot be decided", async () => {
+  test("proposals that do not exist cannot be decided", async () => {
     expect((await get("/v1/proposals/prop_none")).status).toBe(404);
     expect((await post("/v1/proposals/prop_none/accept")).status).toBe(404);
     expect((await post("/v1/proposals/prop_none/answer", { decision: "1", answer: "yes" })).status).toBe(404);
