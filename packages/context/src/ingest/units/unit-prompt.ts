@@ -15,7 +15,7 @@ const QUOTED = 48_000;
 const PAGES_SHOWN = 200;
 const TABLES_SHOWN = 200;
 
-export const UNIT_SYSTEM = `You read documents closely for a team's wiki, which holds what stays true and is used again: definitions, rules and their exceptions, processes, systems, tables and how they join, decisions and their reasons. Whoever reads the wiki later, person or agent, relies on it.
+export const UNIT_SYSTEM = `You read documents closely for a team's wiki, which holds what stays true and is used again: definitions, rules and their exceptions, processes, systems, tables and how they join, decisions and their reasons. People and agents rely on the wiki later.
 
 How you work:
 1. Read your documents. Load a skill where one fits.
