@@ -11,7 +11,8 @@ export function summaryOf({ kind, tool, input, plan, folder }: Approval): string
   return `${first ?? "a question"}${rest.length > 0 ? ` (and ${rest.length} more)` : ""}`;
 }
 
-export const ruleText = ({ tool, pattern, action }: Rule): string =>
+/** A rule with its action: `allow Bash(git *)`. */
+export const describeRule = ({ tool, pattern, action }: Rule): string =>
   `${action} ${tool}${pattern === undefined ? "" : `(${pattern})`}`;
 
 /** The tool's display name. */
@@ -32,7 +33,7 @@ export function describeApproval(approval: Approval, style: Style): string[] {
     row("folder", printable(approval.folder)),
     ...(verdict ? [row("why", printable(verdict.why))] : []),
     ...(approval.expires_at ? [row("expires", approval.expires_at)] : []),
-    ...(suggestion && approval.status === "pending" ? [row("rule", accent(printable(ruleText(suggestion))))] : []),
+    ...(suggestion && approval.status === "pending" ? [row("rule", accent(printable(describeRule(suggestion))))] : []),
     ...outcome(approval, row),
     ...(approval.resolved && approval.state ? [row("state", approval.state)] : []),
     "",

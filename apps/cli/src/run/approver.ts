@@ -1,7 +1,7 @@
 import { parseJson, questionInput, TandemError, type ApprovalAnswer } from "@tandem/protocol";
 import { createInterface } from "node:readline/promises";
 import { z } from "zod";
-import { diffLines, ruleText } from "../approvals/describe-approval.ts";
+import { diffLines, describeRule } from "../approvals/describe-approval.ts";
 import type { Invocation } from "../invocation.ts";
 import { editText } from "../proposals/edit-text.ts";
 import { printable, styleFor, widthOf, wrap } from "../terminal.ts";
@@ -97,7 +97,7 @@ async function askCall(
   const lines = diff ? [diff.path, ...cut(diffLines(diff, style))] : details(use);
   for (const line of lines) for (const row of wrap(line, widthOf(stderr) - 4)) stderr.write(`    ${row}\n`);
   const wider = suggestion ? `  ${dim("s")} allow for this session  ${dim("a")} always allow` : "";
-  if (suggestion) stderr.write(`  ${dim("rule for s and a:")} ${accent(printable(ruleText(suggestion)))}\n`);
+  if (suggestion) stderr.write(`  ${dim("rule for s and a:")} ${accent(printable(describeRule(suggestion)))}\n`);
   const answer = await prompt(
     `  ${dim("y")} allow once${wider}  ${dim("e")} edit  ${dim("n")} deny  ${dim("or a reason to deny:")} `,
   );

@@ -6,18 +6,18 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { Guardian } from "./guardian.ts";
 import { ProcessLedger } from "./process-ledger.ts";
-import { isAlive } from "../testing/is-alive.ts";
+import { canSignal } from "../testing/can-signal.ts";
 
 test("a killed guardian is restarted; a closed one is not", async () => {
   const home = mkdtempSync(join(tmpdir(), "tandem-guardian-"));
   onTestFinished(() => rmSync(home, { recursive: true }));
   const guardian = new Guardian(home, 60_000);
   const first = guardian.pid!;
-  expect(isAlive(first)).toBe(true);
+  expect(canSignal(first)).toBe(true);
   process.kill(first, "SIGKILL");
-  await expect.poll(() => guardian.pid !== first && isAlive(guardian.pid)).toBe(true);
+  await expect.poll(() => guardian.pid !== first && canSignal(guardian.pid)).toBe(true);
   guardian[Symbol.dispose]();
-  await expect.poll(() => isAlive(guardian.pid)).toBe(false);
+  await expect.poll(() => canSignal(guardian.pid)).toBe(false);
 });
 
 test("a guardian that was suspended itself reads the heartbeats before it judges", async () => {
@@ -36,6 +36,6 @@ test("a guardian that was suspended itself reads the heartbeats before it judges
   await sleep(2 * patienceMs);
   process.kill(guardian.pid!, "SIGCONT");
   await sleep(patienceMs / 2);
-  expect(isAlive(guardian.pid)).toBe(true);
-  expect(isAlive(child.pid)).toBe(true);
+  expect(canSignal(guardian.pid)).toBe(true);
+  expect(canSignal(child.pid)).toBe(true);
 });

@@ -7,7 +7,7 @@ import { always, stallBeforeFirstByte, stallMidStream, text, type Reply } from "
 import { describe, expect, inject, test } from "vitest";
 import { ProcessLedger } from "./process-ledger.ts";
 import { call, eventually, runningProcesses, setStage } from "../testing/claude-stage.ts";
-import { isAlive } from "../testing/is-alive.ts";
+import { canSignal } from "../testing/can-signal.ts";
 
 const host = (args: unknown, env: Record<string, string>) =>
   spawn(process.execPath, [new URL("../testing/call-host.ts", import.meta.url).pathname, JSON.stringify(args)], {
@@ -43,7 +43,7 @@ describe("after kill -9 of the host", () => {
     child.kill("SIGKILL");
     await exited;
     await eventually(
-      () => left.filter(isAlive),
+      () => left.filter(canSignal),
       (pids) => pids.length === 0,
       5_000 * inject("slowness"),
     );
@@ -85,7 +85,7 @@ describe("the ledger", () => {
       await exited;
       // Including its children.
       await eventually(
-        () => isAlive(-child.pid!),
+        () => canSignal(-child.pid!),
         (running) => !running,
       );
       expect(await readdir(folder)).toEqual([]);
@@ -101,12 +101,12 @@ describe("the ledger", () => {
       });
       const [line] = (await once(child.stdout, "data")) as [Buffer];
       const command = Number(line.toString());
-      expect(isAlive(-command), "it leads a group").toBe(true);
+      expect(canSignal(-command), "it leads a group").toBe(true);
       ledger.add(child.pid!);
       await orphan(folder, child.pid!);
       await ledger.sweep();
       await eventually(
-        () => isAlive(command),
+        () => canSignal(command),
         (running) => !running,
       );
     }));
@@ -117,7 +117,7 @@ describe("the ledger", () => {
       const child = stubborn();
       ledger.add(child.pid!);
       expect(await ledger.sweep()).toEqual({ killed: [], left: [] });
-      expect(isAlive(child.pid)).toBe(true);
+      expect(canSignal(child.pid)).toBe(true);
       process.kill(-child.pid!, "SIGKILL");
     }));
 
@@ -128,7 +128,7 @@ describe("the ledger", () => {
       ledger.add(stranger.pid!);
       await orphan(folder, stranger.pid!, { startedAt: "long ago" });
       expect(await ledger.sweep()).toEqual({ killed: [], left: [] });
-      expect(isAlive(stranger.pid)).toBe(true);
+      expect(canSignal(stranger.pid)).toBe(true);
       process.kill(-stranger.pid!, "SIGKILL");
     }));
 

@@ -1,7 +1,7 @@
 import { TandemError, type Approval, type ApprovalAnswer, questionInput } from "@tandem/protocol";
 import { openProjectOrDefaults, userName } from "@tandem/tandem/project";
 import { type Command, Option } from "commander";
-import { describeApproval, nameOf, ruleText, summaryOf } from "../../approvals/describe-approval.ts";
+import { describeApproval, nameOf, describeRule, summaryOf } from "../../approvals/describe-approval.ts";
 import { confirm } from "../../input/confirm.ts";
 import type { Invocation } from "../../invocation.ts";
 import { editText } from "../../proposals/edit-text.ts";
@@ -117,7 +117,11 @@ export async function allow(invocation: Invocation, id: string, options: AllowOp
     const scope = options.always ? "always" : options.session ? "session" : "once";
     if (scope === "always" && approval.suggestion && !options.yes) {
       const kept = options.for ?? "project";
-      await confirm(invocation, `This rule is saved for the ${kept}: ${ruleText(approval.suggestion)}\n`, "Save it?");
+      await confirm(
+        invocation,
+        `This rule is saved for the ${kept}: ${describeRule(approval.suggestion)}\n`,
+        "Save it?",
+      );
     }
     const input = await inputOf(invocation, approval, options);
     const answer: ApprovalAnswer = {
