@@ -23,10 +23,6 @@ export class Background {
     this.#runs = runs;
   }
 
-  get running(): boolean {
-    return this.#tasks.length > 0;
-  }
-
   changed({ tasks }: SDKBackgroundTasksChangedMessage): void {
     this.#tasks = tasks
       .filter(({ ambient }) => !ambient)

@@ -104,10 +104,6 @@ export class Translator {
     return this.#calls.openOnPrimary > 0;
   }
 
-  get hasBackgroundTasks(): boolean {
-    return this.#background.running;
-  }
-
   /** The workflow run of an agent: undefined while Claude Code has not named the agent. */
   runOfAgent(agent: string): { taskId: string; leaves: number } | "none" | undefined {
     if (this.runs.isEmpty) return "none";
