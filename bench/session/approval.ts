@@ -8,12 +8,14 @@ import { askForCall, startOf, type ToolName } from "./tool-call.ts";
 const SETTLE_MS = 2_500;
 
 /** From a person's approval until the call has an effect: the file that it creates. */
-export const approval: Measurement<"write" | "bareWrite" | "bash" | "bareBash" | "late"> = {
+export const approval: Measurement<"write" | "bareWrite" | "hookWrite" | "bash" | "bareBash" | "hookBash" | "late"> = {
   rows: {
     write: { what: "approval → Write running, process alive", unit: "ms", target: { of: "absolute", atMost: 50 } },
     bareWrite: { what: "… the same with `canUseTool` of a bare call", unit: "ms" },
+    hookWrite: { what: "… the same with a `PreToolUse` hook of a bare call", unit: "ms" },
     bash: { what: "approval → Bash running, process alive", unit: "ms", target: { of: "absolute", atMost: 50 } },
     bareBash: { what: "… the same with `canUseTool` of a bare call", unit: "ms" },
+    hookBash: { what: "… the same with a `PreToolUse` hook of a bare call", unit: "ms" },
     late: { what: "late approval → Bash running, server restarted", unit: "ms", target: { of: "bare", atMost: 1 } },
   },
   async open(stage) {
@@ -50,8 +52,10 @@ export const approval: Measurement<"write" | "bareWrite" | "bash" | "bareBash" |
       round: async () => ({
         write: await alive("write"),
         bareWrite: await stage.bare.approve("write"),
+        hookWrite: await stage.bare.approve("write", "hook"),
         bash: await alive("bash"),
         bareBash: await stage.bare.approve("bash"),
+        hookBash: await stage.bare.approve("bash", "hook"),
         late: await late(),
       }),
       async [Symbol.asyncDispose]() {

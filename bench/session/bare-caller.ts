@@ -6,7 +6,7 @@ import { findExecutable } from "@tandem/claude-code";
 import { z } from "zod";
 import { childVariables, MODEL } from "../runtime/contender.ts";
 import { helperTask, say } from "../server/helper.ts";
-import { askForCall, startOf } from "./tool-call.ts";
+import { askForCall, startOf, type ToolName } from "./tool-call.ts";
 
 const task = helperTask(z.object({ url: z.string(), folder: z.string() }));
 const project = join(task.folder, "bare-project");
@@ -23,8 +23,10 @@ let last: string | undefined;
 const WORK: Record<string, () => Promise<object>> = {
   call: () => call(),
   resume: () => call(last),
-  bash: () => approve("bash"),
-  write: () => approve("write"),
+  "bash by canUseTool": () => approve("bash", byPermission),
+  "bash by hook": () => approve("bash", byHook),
+  "write by canUseTool": () => approve("write", byPermission),
+  "write by hook": () => approve("write", byHook),
 };
 process.on("message", (word) => {
   WORK[String(word)]!().then(say, (error: unknown) => {
@@ -44,14 +46,37 @@ async function call(resume?: string): Promise<object> {
   return { firstMs, wholeMs: performance.now() - from };
 }
 
-async function approve(tool: "bash" | "write"): Promise<object> {
+/** Options under which a call is allowed; `allowing` is called right before. */
+type Allow = (allowing: () => void) => Pick<Options, "canUseTool" | "hooks">;
+
+const byPermission: Allow = (allowing) => ({
+  canUseTool: async (_, updatedInput): Promise<PermissionResult> => {
+    allowing();
+    return { behavior: "allow", updatedInput };
+  },
+});
+
+/** Claude Code checks the call once more after the hook, before it runs. */
+const byHook: Allow = (allowing) => ({
+  hooks: {
+    PreToolUse: [
+      {
+        hooks: [
+          async () => {
+            allowing();
+            return { hookSpecificOutput: { hookEventName: "PreToolUse", permissionDecision: "allow" } };
+          },
+        ],
+      },
+    ],
+  },
+});
+
+async function approve(tool: ToolName, allow: Allow): Promise<object> {
   const { prompt, effect } = askForCall(tool, project);
   let allowedAt = 0;
-  const canUseTool = async (_: string, updatedInput: Record<string, unknown>): Promise<PermissionResult> => {
-    allowedAt = Date.now();
-    return { behavior: "allow", updatedInput };
-  };
-  for await (const message of query({ prompt, options: { ...options, canUseTool } })) {
+  const allowing = (): void => void (allowedAt = Date.now());
+  for await (const message of query({ prompt, options: { ...options, ...allow(allowing) } })) {
     if (message.type === "result" && message.is_error) throw new Error(JSON.stringify(message));
   }
   return { runningMs: startOf(effect) - allowedAt };

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { treeCpuSeconds } from "../runtime/process-tree.ts";
 import { Helper } from "../server/helper.ts";
 import type { BareSample, Sample } from "./sample.ts";
+import type { ToolName } from "./tool-call.ts";
 
 const called = z.object({ firstMs: z.number(), wholeMs: z.number() });
 const approved = z.object({ runningMs: z.number() });
@@ -24,9 +25,9 @@ export class BareCalls implements AsyncDisposable {
     return this.#query("resume");
   }
 
-  /** From the answer of `canUseTool` until the tool runs. */
-  async approve(tool: "bash" | "write"): Promise<Sample> {
-    this.#helper.tell(tool);
+  /** From the answer of `canUseTool`, or of a hook before the tool, until the tool runs. */
+  async approve(tool: ToolName, by: "canUseTool" | "hook" = "canUseTool"): Promise<Sample> {
+    this.#helper.tell(`${tool} by ${by}`);
     return { value: (await this.#helper.hear(approved)).runningMs };
   }
 
