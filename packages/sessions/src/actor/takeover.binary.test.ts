@@ -84,7 +84,6 @@ test("a running server takes over the session of a killed one, and none of its p
   const command = "trap '' TERM HUP INT; while true; do echo tick >> ticks.txt; sleep 0.05; done";
   stage.rehearsal.use([toolUse("Bash", { command })]);
   const { process: server, session } = await stage.spawn(allowAll, "Tick.");
-  // Before that, the engine of this test could take the message itself.
   await expect.poll(() => existsSync(inProject("ticks.txt"))).toBe(true);
   const engine = await stage.open({ leaseTtl: 1_000 });
   server.kill("SIGKILL");

@@ -6,7 +6,7 @@ import { openStore } from "@tandem/storage";
 import { createEngine } from "../create-engine.ts";
 import { handle, SLOWNESS, stageSettings, type SpawnOptions } from "./engine-stage.ts";
 
-// An engine in its own process, which tests can kill or suspend. Prints the id of its session.
+// An engine in its own process, which tests can kill or suspend. Prints its session when it runs the first turn.
 const [root = ""] = process.argv.slice(2);
 const input = (await json(process.stdin)) as SpawnOptions & {
   url: string;
@@ -28,6 +28,8 @@ await engine.start();
 const running = handle(engine, store);
 const session = await running.session(input.session, agent);
 await running.say(session, words);
+// Before that, another engine on this store could take the message.
+await running.until(session, ({ event }) => event.type === "session.status_running");
 console.log(JSON.stringify(session));
 // Tests end this process by SIGKILL, before Node would write the compile cache.
 flushCompileCache();

@@ -44,7 +44,7 @@ export interface EngineStage extends AsyncDisposable {
   until(session: Session, fits: (logged: LoggedEvent) => boolean): Promise<LoggedEvent[]>;
   /** `location`: another store than the stage's own. */
   open(overrides?: Overrides): Promise<RunningEngine>;
-  /** Starts an engine in its own process, with a session of this agent and a first message. */
+  /** Starts an engine in its own process, with a session of this agent and a first message. Resolves when its turn runs. */
   spawn(
     agent: Partial<AgentCreateParams>,
     words: string,
