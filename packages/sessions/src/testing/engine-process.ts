@@ -25,6 +25,8 @@ const engine = await createEngine(store, {
   ...(credential && { credential: async () => credential }),
 });
 await engine.start();
+// Keeps the process alive while it is idle.
+setInterval(() => {}, 1_000);
 const running = handle(engine, store);
 const session = await running.session(input.session, agent);
 await running.say(session, words);
@@ -33,5 +35,3 @@ await running.until(session, ({ event }) => event.type === "session.status_runni
 console.log(JSON.stringify(session));
 // Tests end this process by SIGKILL, before Node would write the compile cache.
 flushCompileCache();
-// Keeps the process alive while it is idle.
-setInterval(() => {}, 1_000);
