@@ -20,7 +20,8 @@ test("an idle connection is closed, a quiet stream is not", async () => {
   memory.models = async () => [{ id: "large", name: "x".repeat(30_000_000), aliases: [] }];
   await using server = await startTestServer({
     engine: memory.engine,
-    settings: { silenceTimeoutMs: 300, heartbeatMs: 50 },
+    // Longer than the large answer occupies a busy machine.
+    settings: { silenceTimeoutMs: 3_000, heartbeatMs: 50 },
   });
   await using stream = await StreamReader.open(server, `/v1/sessions/${session}/events/stream`);
   expect(await say(server, "")).toBe("");

@@ -253,7 +253,7 @@ describe("previews", () => {
     await late.untilType("event_delta");
     await memory.preview(session, piece(id, "o"));
     memory.append(session, message("Hello"), { id });
-    await late.untilType("agent.message");
+    await Promise.all([early.untilType("agent.message"), late.untilType("agent.message")]);
     expect([textIn(early, id), textIn(late, id)]).toEqual(["Hello", "Hello"]);
   });
 
