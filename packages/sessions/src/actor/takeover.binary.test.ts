@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -46,8 +46,13 @@ const running = (pid: number): string[] => {
 };
 /** In a moment in which it does not write: a process that is halted in a transaction keeps all others from the file. */
 const halt = async (server: ChildProcess): Promise<void> => {
-  const isFree = (): boolean => {
+  const threads = `/proc/${server.pid}/task`;
+  const isStopped = (): boolean =>
+    readdirSync(threads).every((id) => /\) T /.test(readFileSync(join(threads, id, "stat"), "utf8")));
+  const isFree = async (): Promise<boolean> => {
     server.kill("SIGSTOP");
+    // A thread that has not stopped yet could still begin to write.
+    await expect.poll(isStopped, { interval: 5 }).toBe(true);
     using database = new DatabaseSync(join(stage.root, "tandem.db"), { timeout: 500 });
     try {
       database.exec("begin immediate; rollback");
