@@ -143,8 +143,9 @@ describe("with an API key", () => {
     stream.abort();
     await expect(stream.finalMessage()).rejects.toThrow("aborted");
     await expect.poll(() => stage.rehearsal.requests).toMatchObject([{ closedEarly: true }]);
-    await expect.poll(async () => (await spentToday("tokens")) - tokens).toBeGreaterThan(5);
-    expect((await spentToday("tokens")) - tokens).toBeLessThan(100);
+    // Until then the most that it could have cost is counted.
+    await expect.poll(async () => (await spentToday("tokens")) - tokens).toBeLessThan(100);
+    expect((await spentToday("tokens")) - tokens).toBeGreaterThan(5);
   });
 
   test("a used-up limit refuses before anything is sent", async () => {
