@@ -113,23 +113,36 @@ async function passBody(
   response: ServerResponse,
   { fault, delivered }: { fault: Fault | undefined; delivered: (() => void) | undefined },
 ): Promise<void> {
-  let events = 0;
+  if (fault?.type === "cut_stream") return passEvents(answer, response, { most: fault.afterEvents, delivered });
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     delivered?.();
-    if (fault?.type !== "cut_stream") {
-      if (fault?.type === "slow") await delay(fault.ms);
-      response.write(chunk);
-      continue;
-    }
-    // Events end with an empty line.
-    const parts = chunk.toString("utf8").split(/(?<=\n\n)/);
-    for (const part of parts) {
-      if (events >= fault.afterEvents) return void response.socket?.resetAndDestroy();
-      await new Promise<void>((resolve) => response.write(part, () => resolve()));
-      if (/^data:/m.test(part)) events += 1;
-    }
+    if (fault?.type === "slow") await delay(fault.ms);
+    response.write(chunk);
   }
   response.end();
+}
+
+/** Passes whole events on, however the server's writes were divided, and breaks the connection at the first that is too many. */
+async function passEvents(
+  answer: IncomingMessage,
+  response: ServerResponse,
+  { most, delivered }: { most: number; delivered: (() => void) | undefined },
+): Promise<void> {
+  let events = 0;
+  let unfinished = "";
+  answer.setEncoding("utf8");
+  for await (const text of answer as AsyncIterable<string>) {
+    delivered?.();
+    // Events end with an empty line.
+    const blocks = (unfinished + text).split(/(?<=\n\n)/);
+    unfinished = blocks.at(-1)?.endsWith("\n\n") ? "" : (blocks.pop() ?? "");
+    for (const block of blocks) {
+      if (events >= most) return void response.socket?.resetAndDestroy();
+      await new Promise<void>((resolve) => response.write(block, () => resolve()));
+      if (/^data:/m.test(block)) events += 1;
+    }
+  }
+  response.end(unfinished);
 }
 
 function answerError(
