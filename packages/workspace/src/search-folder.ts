@@ -1,4 +1,4 @@
-import { RequestError } from "@tandem/protocol";
+import { inParallel, RequestError } from "@tandem/protocol";
 import { listFiles } from "./list-files.ts";
 import { openFound } from "./inside/open-inside.ts";
 import { readUpTo } from "./inside/read-inside.ts";
@@ -13,7 +13,7 @@ const BINARY_PROBE = 8_000;
 /** Lines of minified files are useless to a reader. */
 const MAX_LINE = 400;
 /** Files opened concurrently. */
-const BATCH = 32;
+const AT_ONCE = 32;
 
 export interface SearchQuery {
   /** Part of the path, case-insensitive. */
@@ -45,21 +45,18 @@ export async function searchFolder(root: string, { name = "", text = "", limit }
   const wanted = name.toLowerCase();
   const paths = wanted === "" ? files : files.filter((path) => path.toLowerCase().includes(wanted));
   const needle = Buffer.from(text);
-  const hits: SearchHit[] = [];
+  let count = 0;
   let bytes = 0;
-  for (let from = 0; from < paths.length; from += BATCH) {
-    if (hits.length >= most || bytes >= MAX_TOTAL_BYTES || performance.now() > until) break;
-    const found = await Promise.all(
-      paths.slice(from, from + BATCH).map(async (path) => {
-        const content = await contentOf(root, path, text === "" ? 0 : MAX_FILE_BYTES);
-        if (!content) return [];
-        bytes += content.length;
-        return text === "" ? [{ path }] : linesWith(needle, content, path, most);
-      }),
-    );
-    hits.push(...found.flat());
-  }
-  return hits.slice(0, most);
+  const hits = await inParallel(paths, AT_ONCE, async (path): Promise<SearchHit[]> => {
+    if (count >= most || bytes >= MAX_TOTAL_BYTES || performance.now() > until) return [];
+    const content = await contentOf(root, path, text === "" ? 0 : MAX_FILE_BYTES);
+    if (!content) return [];
+    bytes += content.length;
+    const found = text === "" ? [{ path }] : linesWith(needle, content, path, most);
+    count += found.length;
+    return found;
+  });
+  return hits.flat().slice(0, most);
 }
 
 /** Undefined if it is gone, not a file, outside or unreadable: not an error for a search. */

@@ -1,3 +1,4 @@
+import { inParallel } from "@tandem/protocol";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import { leftAlone } from "../folder/left-alone.ts";
 import { type MemoryFile, memoryPath, parseMemory } from "../formats/memory-file.ts";
@@ -22,12 +23,10 @@ export class Memories {
   /** Of all stores, in order of creation. */
   async all(): Promise<StoredMemory[]> {
     const paths = (await this.#folder.list("memory/")).filter((path) => path.endsWith(".md"));
-    const found: StoredMemory[] = [];
-    for (let from = 0; from < paths.length; from += AT_ONCE) {
-      const files = await Promise.all(paths.slice(from, from + AT_ONCE).map((path) => this.#read(path)));
-      found.push(...files.filter((memory) => memory !== undefined));
-    }
-    return found.toSorted((a, b) => compare(a.createdAt, b.createdAt) || compare(a.id, b.id));
+    const found = await inParallel(paths, AT_ONCE, (path) => this.#read(path));
+    return found
+      .filter((memory) => memory !== undefined)
+      .toSorted((a, b) => compare(a.createdAt, b.createdAt) || compare(a.id, b.id));
   }
 
   /** The context's own memories, without those in stores of programs. */
