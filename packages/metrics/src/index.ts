@@ -3,7 +3,7 @@ export { compileMetric } from "./describe/compile-metric.ts";
 export { findDimension } from "./describe/find-dimension.ts";
 export { listFields, type QueryField } from "./describe/list-fields.ts";
 export { metricParts } from "./describe/metric-parts.ts";
-export { MetricError } from "./metric-error.ts";
+export { attempt, MetricError } from "./metric-error.ts";
 export { buildModel } from "./build/build-model.ts";
 export type { CataloguedTable } from "./model/catalogued-table.ts";
 export { AGGREGATE_KEYS, type MetricsFile, metricsFile } from "./model/metrics-file.ts";

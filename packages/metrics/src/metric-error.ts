@@ -22,3 +22,15 @@ export class MetricError extends TandemError {
     super(code, message, fix === undefined ? {} : { fix });
   }
 }
+
+export const invalid = (message: string, fix?: string): MetricError => new MetricError("broken_definition", message, fix);
+
+/** The result, or the reason why it was refused. Throws other errors. */
+export function attempt<T>(build: () => T): T | MetricError {
+  try {
+    return build();
+  } catch (error) {
+    if (error instanceof MetricError) return error;
+    throw error;
+  }
+}

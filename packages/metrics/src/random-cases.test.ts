@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { expect, inject, test } from "vitest";
 import { compileQuery } from "./compile-query.ts";
-import { MetricError } from "./metric-error.ts";
+import { attempt, MetricError } from "./metric-error.ts";
 import { buildModel } from "./build/build-model.ts";
 import { differences } from "./testing/differences.ts";
 import { oracle } from "./testing/oracle.ts";
@@ -19,14 +19,12 @@ test("random queries give the numbers that a walk over the rows gives", () => {
     expect(model.broken, `seed ${seed}`).toEqual([]);
     const truth = oracle(given);
     if (truth) answerable += 1;
-    let sql = "";
-    try {
-      ({ sql } = compileQuery(model, given.query, NOW));
-    } catch (error) {
-      if (!(error instanceof MetricError)) throw error;
+    const compiled = attempt(() => compileQuery(model, given.query, NOW));
+    if (compiled instanceof MetricError) {
       if (truth) wronglyRefused += 1;
       continue;
     }
+    const { sql } = compiled;
     const database = new DatabaseSync(":memory:");
     for (const statement of setup) database.exec(statement);
     const query = database.prepare(sql);

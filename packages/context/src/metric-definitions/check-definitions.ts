@@ -1,5 +1,5 @@
 import type { Connection } from "@tandem/connectors";
-import { compileMetric, MetricError } from "@tandem/metrics";
+import { attempt, compileMetric, MetricError } from "@tandem/metrics";
 import { type MetricProblem, TandemError } from "@tandem/protocol";
 import { type FoundMetric, metricsOf } from "./describe-metric.ts";
 import { type ConnectionMetrics, problemOf } from "./metrics-reader.ts";
@@ -36,12 +36,9 @@ export async function explainMetrics(
   const problems: MetricProblem[] = [];
   const statements: { found: FoundMetric; sql: string }[] = [];
   for (const found of usable) {
-    try {
-      statements.push({ found, sql: compileMetric(connected.model, found.name).sql });
-    } catch (error) {
-      if (!(error instanceof MetricError)) throw error;
-      problems.push(asProblem(connected, found, error));
-    }
+    const compiled = attempt(() => compileMetric(connected.model, found.name));
+    if (compiled instanceof MetricError) problems.push(asProblem(connected, found, compiled));
+    else statements.push({ found, sql: compiled.sql });
   }
   if (statements.length === 0) return { problems };
   try {

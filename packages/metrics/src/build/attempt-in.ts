@@ -1,4 +1,4 @@
-import { MetricError } from "../metric-error.ts";
+import { attempt, MetricError } from "../metric-error.ts";
 import type { BrokenDefinition } from "../model/model.ts";
 
 /** Runs one part of the checks. A refused definition is added to `broken`, and the result is undefined. */
@@ -8,16 +8,9 @@ export function attemptIn<T>(
   name: string | undefined,
   build: () => T,
 ): T | undefined {
-  try {
-    return build();
-  } catch (error) {
-    if (!(error instanceof MetricError)) throw error;
-    broken.push({
-      entity,
-      ...(name !== undefined && { name }),
-      message: error.message,
-      ...(error.fix && { fix: error.fix }),
-    });
-    return undefined;
-  }
+  const built = attempt(build);
+  if (!(built instanceof MetricError)) return built;
+  const { message, fix } = built;
+  broken.push({ entity, ...(name !== undefined && { name }), message, ...(fix && { fix }) });
+  return undefined;
 }

@@ -1,6 +1,6 @@
 import { parseExpression } from "../expression/parse-expression.ts";
 import type { Expression } from "../expression/expression.ts";
-import { MetricError } from "../metric-error.ts";
+import { invalid } from "../metric-error.ts";
 import { attemptIn } from "./attempt-in.ts";
 import { type CataloguedTable, isUnique, tableText } from "../model/catalogued-table.ts";
 import { checkModel } from "./check-model.ts";
@@ -157,5 +157,3 @@ function readPeriod(text: string): Offset {
   const [count, unit] = text.split(" ") as [string, string];
   return { count: Number(count), unit: unit.replace(/s$/, "") as Granularity };
 }
-
-const invalid = (message: string, fix?: string): MetricError => new MetricError("broken_definition", message, fix);

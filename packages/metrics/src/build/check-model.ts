@@ -1,5 +1,5 @@
 import { referencesOf } from "../expression/expression.ts";
-import { MetricError } from "../metric-error.ts";
+import { invalid } from "../metric-error.ts";
 import { bucketSql, entitySql, timeSql } from "../plan/dimension-sql.ts";
 import { FactScope } from "../plan/fact-scope.ts";
 import { type SqlType, typeOf } from "../sql/sql.ts";
@@ -138,5 +138,3 @@ function findCycle(name: string, metrics: Model["metrics"], path: readonly strin
   }
   return undefined;
 }
-
-const invalid = (message: string, fix?: string): MetricError => new MetricError("broken_definition", message, fix);

@@ -1,6 +1,6 @@
 import { metricQuery } from "@tandem/protocol";
 import { type CompiledQuery, compileQuery } from "../compile-query.ts";
-import { MetricError } from "../metric-error.ts";
+import { attempt, MetricError } from "../metric-error.ts";
 import { GRANULARITIES } from "../sql/granularity.ts";
 import type { Model } from "../model/model.ts";
 
@@ -8,12 +8,9 @@ import type { Model } from "../model/model.ts";
 export function compileMetric(model: Model, name: string): CompiledQuery {
   let first: MetricError | undefined;
   for (const by of [[], ...GRANULARITIES.toReversed().map((unit) => [`time.${unit}`])]) {
-    try {
-      return compileQuery(model, metricQuery.parse({ metrics: [name], by, limit: 1 }), new Date());
-    } catch (error) {
-      if (!(error instanceof MetricError)) throw error;
-      first ??= error;
-    }
+    const compiled = attempt(() => compileQuery(model, metricQuery.parse({ metrics: [name], by, limit: 1 }), new Date()));
+    if (!(compiled instanceof MetricError)) return compiled;
+    first ??= compiled;
   }
   throw first!;
 }

@@ -1,6 +1,6 @@
 import { metricQuery } from "@tandem/protocol";
 import { compileQuery } from "../compile-query.ts";
-import { MetricError } from "../metric-error.ts";
+import { attempt, MetricError } from "../metric-error.ts";
 import { followPath } from "../model/entity-paths.ts";
 import { contains, GRANULARITIES, type Granularity } from "../sql/granularity.ts";
 import type { Dimension, Entity, Model, Role } from "../model/model.ts";
@@ -42,15 +42,8 @@ export function listFields(model: Model, metrics: readonly string[]): QueryField
   return found;
 }
 
-function isCompiled(model: Model, metrics: readonly string[], by: string): boolean {
-  try {
-    compileQuery(model, metricQuery.parse({ metrics, by: [by] }));
-    return true;
-  } catch (error) {
-    if (error instanceof MetricError) return false;
-    throw error;
-  }
-}
+const isCompiled = (model: Model, metrics: readonly string[], by: string): boolean =>
+  !(attempt(() => compileQuery(model, metricQuery.parse({ metrics, by: [by] }))) instanceof MetricError);
 
 /** Paths of names to all entities that a row of `fact` meets at most one row of. */
 function pathsFrom(model: Model, fact: Entity): string[] {
@@ -76,14 +69,11 @@ const stepKey = ({ from, to, columns, toColumns, isReverse }: Role): string =>
 /** The entity's name, if it means the same as the path. */
 function shortest(model: Model, fact: Entity, path: readonly string[], target: Entity): string {
   const long = path.join(".");
-  try {
-    const [byName, byPath] = [[target.name], path].map((names) => followPath(model.entities, fact.name, names, "one"));
-    const isSame = JSON.stringify(byName?.steps) === JSON.stringify(byPath?.steps);
-    return isSame && byName?.others.length === 0 ? target.name : long;
-  } catch (error) {
-    if (error instanceof MetricError) return long;
-    throw error;
-  }
+  const ways = attempt(() => [[target.name], path].map((names) => followPath(model.entities, fact.name, names, "one")));
+  if (ways instanceof MetricError) return long;
+  const [byName, byPath] = ways;
+  const isSame = JSON.stringify(byName?.steps) === JSON.stringify(byPath?.steps);
+  return isSame && byName?.others.length === 0 ? target.name : long;
 }
 
 function fieldsAt(model: Model, fact: Entity, path: string): QueryField[] {
@@ -92,13 +82,9 @@ function fieldsAt(model: Model, fact: Entity, path: string): QueryField[] {
 }
 
 function entityAt(model: Model, fact: Entity, path: string): Entity | undefined {
-  try {
-    return new FactScope(model.entities, fact).reach(path.split(".")).entity;
-  } catch (error) {
-    // Another fact may reach it; then this one cannot be grouped by it.
-    if (error instanceof MetricError) return undefined;
-    throw error;
-  }
+  const reached = attempt(() => new FactScope(model.entities, fact).reach(path.split(".")));
+  // Another fact may reach it; then this one cannot be grouped by it.
+  return reached instanceof MetricError ? undefined : reached.entity;
 }
 
 function asField(model: Model, entity: Entity, dimension: Dimension, path: string): QueryField {

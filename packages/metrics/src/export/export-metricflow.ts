@@ -1,6 +1,6 @@
 import { type Expression, referencesOf, type ColumnReference, mapReferences } from "../expression/expression.ts";
 import { parseExpression } from "../expression/parse-expression.ts";
-import { MetricError } from "../metric-error.ts";
+import { attempt, MetricError } from "../metric-error.ts";
 import type { MetricEntry, MetricsFile } from "../model/metrics-file.ts";
 import type { Model } from "../model/model.ts";
 import {
@@ -134,12 +134,8 @@ function requireHeld(names: readonly string[], context: MetricContext): void {
     const file = context.files.find(({ metrics }) => metrics?.[name]);
     const entry = file?.metrics?.[name];
     if (!file || !entry || !context.model.metrics.has(name)) throw cannotHold(`It needs ${name}, which is broken.`);
-    try {
-      formulaOf(name, entry, file, context);
-    } catch (error) {
-      if (!(error instanceof MetricError)) throw error;
-      throw cannotHold(`It needs ${name}, which cannot be held.`);
-    }
+    const formula = attempt(() => formulaOf(name, entry, file, context));
+    if (formula instanceof MetricError) throw cannotHold(`It needs ${name}, which cannot be held.`);
   }
 }
 

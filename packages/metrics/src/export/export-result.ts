@@ -1,7 +1,7 @@
 import { type Expression, mapOperands } from "../expression/expression.ts";
 import { parseExpression } from "../expression/parse-expression.ts";
 import { writeExpression } from "../expression/write-expression.ts";
-import { MetricError } from "../metric-error.ts";
+import { attempt, MetricError } from "../metric-error.ts";
 import { AGGREGATE_KEYS, type MeasureEntry, type MetricsFile } from "../model/metrics-file.ts";
 import type { Aggregate } from "../sql/sql.ts";
 
@@ -27,13 +27,10 @@ export class ExportReport {
 
   /** A refused part is listed, and the result is undefined. */
   attempt<T>(item: string, build: () => T): T | undefined {
-    try {
-      return build();
-    } catch (error) {
-      if (!(error instanceof MetricError)) throw error;
-      this.drop(item, error.message);
-      return undefined;
-    }
+    const built = attempt(build);
+    if (!(built instanceof MetricError)) return built;
+    this.drop(item, built.message);
+    return undefined;
   }
 }
 

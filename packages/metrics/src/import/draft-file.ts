@@ -1,6 +1,6 @@
 import type { Dialect } from "@tandem/connectors";
 import type { Expression } from "../expression/expression.ts";
-import { MetricError } from "../metric-error.ts";
+import { attempt, MetricError } from "../metric-error.ts";
 import type { CataloguedTable } from "../model/catalogued-table.ts";
 import type { MeasureEntry, MetricEntry, MetricsFile } from "../model/metrics-file.ts";
 import type {
@@ -111,13 +111,9 @@ export class Draft {
   }
 
   attempt<T>(at: Located, item: string, build: () => T): T | MetricError {
-    try {
-      return build();
-    } catch (error) {
-      if (!(error instanceof MetricError)) throw error;
-      this.refuse(at, item, error);
-      return error;
-    }
+    const built = attempt(build);
+    if (built instanceof MetricError) this.refuse(at, item, built);
+    return built;
   }
 
   entity(id: string): DraftEntity {

@@ -1,5 +1,5 @@
 import { compileMetric } from "../describe/compile-metric.ts";
-import { MetricError } from "../metric-error.ts";
+import { attempt, MetricError } from "../metric-error.ts";
 import { buildModel } from "../build/build-model.ts";
 import type { MetricsFile } from "../model/metrics-file.ts";
 import type { BrokenDefinition, Model } from "../model/model.ts";
@@ -28,8 +28,8 @@ export function gateDraft(draft: Draft, mergeAll: MergeAll): Model {
     const refused = draft.entities
       .flatMap((entity) => Object.keys(entity.file.metrics).map((name) => ({ entity, name })))
       .flatMap((each) => {
-        const error = compileError(model, each.name);
-        return error ? [{ ...each, error }] : [];
+        const error = attempt(() => compileMetric(model, each.name));
+        return error instanceof MetricError ? [{ ...each, error }] : [];
       });
     if (refused.length === 0) return model;
     for (const { entity, name, error } of refused)
@@ -103,15 +103,5 @@ export function removeDefinition(
       (other) => "measure" in other && other.measure === metric.measure,
     );
     if (!isUsed) delete entity.file.measures[metric.measure];
-  }
-}
-
-function compileError(model: Model, name: string): MetricError | undefined {
-  try {
-    compileMetric(model, name);
-    return undefined;
-  } catch (error) {
-    if (error instanceof MetricError) return error;
-    throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { referencesOf } from "../expression/expression.ts";
 import { parseExpression } from "../expression/parse-expression.ts";
 import { writeExpression } from "../expression/write-expression.ts";
-import { MetricError } from "../metric-error.ts";
+import { attempt, MetricError } from "../metric-error.ts";
 import type { MeasureEntry, MetricEntry } from "../model/metrics-file.ts";
 import {
   definedName,
@@ -43,12 +43,7 @@ export class MetricDrafts implements MetricSink {
     // Single aggregates come first, so that computations name them instead of repeating them.
     const { metrics } = this.draft.project;
     for (const metric of [...metrics.filter(isSingle), ...metrics.filter((each) => !isSingle(each))]) {
-      try {
-        this.define(metric.id);
-      } catch (error) {
-        if (!(error instanceof MetricError)) throw error;
-        this.draft.refuse(metric, `metric ${metric.name}`, error);
-      }
+      this.draft.attempt(metric, `metric ${metric.name}`, () => this.define(metric.id));
     }
   }
 
@@ -61,14 +56,10 @@ export class MetricDrafts implements MetricSink {
     const metric = this.draft.project.metrics.find((each) => each.id === id);
     if (!metric) throw new MetricError("broken_definition", `The metric ${id} does not exist or was skipped.`);
     this.#byId.set(id, "open");
-    try {
-      const drafted = this.#draft(metric);
-      this.#byId.set(id, drafted);
-      return drafted;
-    } catch (error) {
-      if (error instanceof MetricError) this.#byId.set(id, error);
-      throw error;
-    }
+    const drafted = attempt(() => this.#draft(metric));
+    this.#byId.set(id, drafted);
+    if (drafted instanceof MetricError) throw drafted;
+    return drafted;
   }
 
   #draft(metric: ImportedMetric): DraftMetric {

@@ -1,4 +1,4 @@
-import { MetricError } from "../metric-error.ts";
+import { invalid, MetricError } from "../metric-error.ts";
 import { type CataloguedJoin, type CataloguedTable, isUnique, tableText } from "../model/catalogued-table.ts";
 import type { MetricsFile } from "../model/metrics-file.ts";
 import { definedName, type Draft, type DraftEntity } from "./draft-file.ts";
@@ -175,5 +175,3 @@ function findJoin(draft: Draft, entity: DraftEntity, to: DraftEntity, link: Impo
 
 const isSame = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((column) => b.includes(column));
-
-const invalid = (message: string, fix?: string): MetricError => new MetricError("broken_definition", message, fix);

@@ -1,4 +1,4 @@
-import { MetricError } from "../metric-error.ts";
+import { attempt, MetricError } from "../metric-error.ts";
 import type {
   About,
   ImportedEntity,
@@ -28,13 +28,10 @@ export class ProjectReader {
 
   /** Runs one part of the reading. A refused part is left out, and the result is undefined. */
   attempt<T>(at: Located, item: string, read: () => T): T | undefined {
-    try {
-      return read();
-    } catch (error) {
-      if (!(error instanceof MetricError)) throw error;
-      this.leaveOut(at, item, error.message, error.fix);
-      return undefined;
-    }
+    const result = attempt(read);
+    if (!(result instanceof MetricError)) return result;
+    this.leaveOut(at, item, result.message, result.fix);
+    return undefined;
   }
 
   /** The roots of files that are YAML or JSON. */

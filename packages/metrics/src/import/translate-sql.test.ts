@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { COMPARISONS, type Expression } from "../expression/expression.ts";
 import { parseExpression } from "../expression/parse-expression.ts";
 import { writeExpression } from "../expression/write-expression.ts";
-import { MetricError } from "../metric-error.ts";
+import { attempt, MetricError } from "../metric-error.ts";
 import { randomSource } from "../testing/random-case.ts";
 import { loadFragmentParser } from "./parse-fragment.ts";
 import { column } from "./entity-scope.ts";
@@ -30,12 +30,8 @@ const translate = (sql: string, dialect: Dialect): string => {
     : `${writeExpression(term.expression)} by ${term.period}`;
 };
 const refusal = (sql: string, dialect: Dialect): string => {
-  try {
-    return `not refused: ${translate(sql, dialect)}`;
-  } catch (error) {
-    if (error instanceof MetricError) return error.message;
-    throw error;
-  }
+  const translated = attempt(() => translate(sql, dialect));
+  return translated instanceof MetricError ? translated.message : `not refused: ${translated}`;
 };
 
 test.each<[string, Dialect, string]>([

@@ -1,7 +1,7 @@
 import type { Dialect } from "@tandem/connectors";
 import { metricQuery } from "@tandem/protocol";
 import { compileQuery } from "../../compile-query.ts";
-import { MetricError } from "../../metric-error.ts";
+import { attempt, MetricError } from "../../metric-error.ts";
 import { buildModel } from "../../build/build-model.ts";
 import type { Model } from "../../model/model.ts";
 import { plainRow, sameOrder, sameRows } from "./same-rows.ts";
@@ -27,15 +27,13 @@ export async function checkModelOf(
   for (const scenario of world.scenarios) {
     const say = (what: string): void => void problems.push(`${world.name}, ${scenario.title}: ${what}`);
     const query = metricQuery.parse(scenario.query);
-    let sql: string;
-    try {
-      ({ sql } = compileQuery(model, query, NOW));
-    } catch (error) {
-      if (!(error instanceof MetricError)) throw error;
-      if (!("refused" in scenario)) say(`refused: ${error.message}`);
-      else if (error.code !== scenario.refused) say(`refused as ${error.code}`);
+    const compiled = attempt(() => compileQuery(model, query, NOW));
+    if (compiled instanceof MetricError) {
+      if (!("refused" in scenario)) say(`refused: ${compiled.message}`);
+      else if (compiled.code !== scenario.refused) say(`refused as ${compiled.code}`);
       continue;
     }
+    const { sql } = compiled;
     if ("refused" in scenario) {
       say("not refused");
       continue;

@@ -1,6 +1,6 @@
 import { metricQuery, type MetricFilter, type MetricQuery } from "@tandem/protocol";
 import { compileQuery } from "../../compile-query.ts";
-import { MetricError } from "../../metric-error.ts";
+import { attempt, MetricError } from "../../metric-error.ts";
 import type { Model } from "../../model/model.ts";
 import { aggregateCalls } from "../tree/aggregate-calls.ts";
 import { conditionsOf, definitionForm } from "../deviation/definition-form.ts";
@@ -32,13 +32,7 @@ export function metricInstead(select: SqlNode, scope: SelectRelations, model: Mo
   const filters = filtersOf(select, scope, model, metrics);
   if (!filters || !groups.every((field) => field !== undefined)) return undefined;
   const query = metricQuery.parse({ metrics, by: groups, where: filters });
-  try {
-    compileQuery(model, query, new Date());
-    return query;
-  } catch (error) {
-    if (error instanceof MetricError) return undefined;
-    throw error;
-  }
+  return attempt(() => compileQuery(model, query, new Date())) instanceof MetricError ? undefined : query;
 }
 
 /** The dimension that shows a stored column unchanged. */
