@@ -1,4 +1,4 @@
-import type { World } from "./scenario.ts";
+import { between, type World } from "./scenario.ts";
 
 /** Subscriptions in several currencies, with rates per day, refunds as negative amounts, and plans that change. */
 export const BILLING: World = {
@@ -162,11 +162,7 @@ export const BILLING: World = {
     },
     {
       title: "open amounts over two facts, by month of each",
-      query: {
-        metrics: ["open"],
-        by: ["time.month"],
-        where: [{ field: "time", from: "2026-01-01", until: "2026-04-01" }],
-      },
+      query: { metrics: ["open"], by: ["time.month"], where: between("2026-01-01", "2026-04-01") },
       sql: ({ month }) =>
         `select m, coalesce(sum(b), 0) - coalesce(sum(p), 0) from (select ${month("issued")} m, amount b, null p from @invoices where issued >= '2026-01-01' and issued < '2026-04-01' union all select ${month("paid_at")}, null, amount from @payments where paid_at >= '2026-01-01' and paid_at < '2026-04-01') x group by m`,
     },
@@ -184,11 +180,7 @@ export const BILLING: World = {
     },
     {
       title: "month to date by day",
-      query: {
-        metrics: ["billed_mtd"],
-        by: ["time.day"],
-        where: [{ field: "time", from: "2026-02-27", until: "2026-03-02" }],
-      },
+      query: { metrics: ["billed_mtd"], by: ["time.day"], where: between("2026-02-27", "2026-03-02") },
       rows: [
         ["2026-02-27", 80],
         ["2026-02-28", 80.3],
@@ -215,11 +207,7 @@ export const BILLING: World = {
     },
     {
       title: "a trailing window of 30 days",
-      query: {
-        metrics: ["billed_30"],
-        by: ["time.day"],
-        where: [{ field: "time", from: "2026-01-29", until: "2026-02-01" }],
-      },
+      query: { metrics: ["billed_30"], by: ["time.day"], where: between("2026-01-29", "2026-02-01") },
       rows: [
         ["2026-01-29", 230.15],
         ["2026-01-30", 130.05],

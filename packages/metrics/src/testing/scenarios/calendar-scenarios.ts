@@ -1,13 +1,9 @@
-import type { Scenario } from "./scenario.ts";
+import { between, type Scenario } from "./scenario.ts";
 
 export const CALENDAR_SCENARIOS: readonly Scenario[] = [
   {
     title: "the day on which clocks go back has 25 hours",
-    query: {
-      metrics: ["value"],
-      by: ["event.berlin.day"],
-      where: [{ field: "event.berlin", from: "2025-10-25", until: "2025-10-28" }],
-    },
+    query: { metrics: ["value"], by: ["event.berlin.day"], where: between("2025-10-25", "2025-10-28", "event.berlin") },
     rows: [
       ["2025-10-25", 1],
       ["2025-10-26", 2 + 4 + 8 + 16],
@@ -16,20 +12,12 @@ export const CALENDAR_SCENARIOS: readonly Scenario[] = [
   },
   {
     title: "the hour that occurs twice is one hour of the clock",
-    query: {
-      metrics: ["value"],
-      by: ["time.hour"],
-      where: [{ field: "time", from: "2025-10-26T02:00", until: "2025-10-26T03:00" }],
-    },
+    query: { metrics: ["value"], by: ["time.hour"], where: between("2025-10-26T02:00", "2025-10-26T03:00") },
     rows: [["2025-10-26T02:00", 12]],
   },
   {
     title: "the same moments in New York",
-    query: {
-      metrics: ["value"],
-      by: ["event.york.day"],
-      where: [{ field: "event.york", from: "2025-10-25", until: "2025-10-27" }],
-    },
+    query: { metrics: ["value"], by: ["event.york.day"], where: between("2025-10-25", "2025-10-27", "event.york") },
     rows: [
       ["2025-10-25", 15],
       ["2025-10-26", 48],
@@ -37,11 +25,7 @@ export const CALENDAR_SCENARIOS: readonly Scenario[] = [
   },
   {
     title: "the same moments in UTC",
-    query: {
-      metrics: ["value_utc"],
-      by: ["time.day"],
-      where: [{ field: "time", from: "2025-10-25", until: "2025-10-27" }],
-    },
+    query: { metrics: ["value_utc"], by: ["time.day"], where: between("2025-10-25", "2025-10-27") },
     rows: [
       ["2025-10-25", 3],
       ["2025-10-26", 60],
@@ -65,11 +49,7 @@ export const CALENDAR_SCENARIOS: readonly Scenario[] = [
   },
   {
     title: "ISO weeks at year ends",
-    query: {
-      metrics: ["events"],
-      by: ["event.utc.week"],
-      where: [{ field: "event.utc", from: "2024-12-01", until: "2025-02-01" }],
-    },
+    query: { metrics: ["events"], by: ["event.utc.week"], where: between("2024-12-01", "2025-02-01", "event.utc") },
     rows: [
       ["2024-12-23", 1],
       ["2024-12-30", 1],
@@ -77,20 +57,12 @@ export const CALENDAR_SCENARIOS: readonly Scenario[] = [
   },
   {
     title: "a week in Berlin begins an hour earlier",
-    query: {
-      metrics: ["events"],
-      by: ["time.week"],
-      where: [{ field: "time", from: "2026-01-01", until: "2026-02-01" }],
-    },
+    query: { metrics: ["events"], by: ["time.week"], where: between("2026-01-01", "2026-02-01") },
     rows: [["2026-01-05", 1]],
   },
   {
     title: "weeks of days across a year",
-    query: {
-      metrics: ["amount"],
-      by: ["time.week"],
-      where: [{ field: "time", from: "2020-12-01", until: "2021-02-01" }],
-    },
+    query: { metrics: ["amount"], by: ["time.week"], where: between("2020-12-01", "2021-02-01") },
     rows: [
       ["2020-12-28", 1024 + 2048],
       ["2021-01-04", 4096],
@@ -164,12 +136,7 @@ export const CALENDAR_SCENARIOS: readonly Scenario[] = [
   },
   {
     title: "empty days are filled",
-    query: {
-      metrics: ["amount"],
-      by: ["time.day"],
-      where: [{ field: "time", from: "2026-03-13", until: "2026-03-17" }],
-      fill: true,
-    },
+    query: { metrics: ["amount"], by: ["time.day"], where: between("2026-03-13", "2026-03-17"), fill: true },
     rows: [
       ["2026-03-13", null],
       ["2026-03-14", 128],
@@ -182,7 +149,7 @@ export const CALENDAR_SCENARIOS: readonly Scenario[] = [
     query: {
       metrics: ["events"],
       by: ["time.week", "event.name"],
-      where: [{ field: "time", from: "2024-12-23", until: "2025-01-06" }],
+      where: between("2024-12-23", "2025-01-06"),
       fill: true,
     },
     rows: [
@@ -195,7 +162,7 @@ export const CALENDAR_SCENARIOS: readonly Scenario[] = [
     query: {
       metrics: ["events"],
       by: ["time.year", "event.name"],
-      where: [{ field: "time", from: "2024-01-01", until: "2026-01-01" }],
+      where: between("2024-01-01", "2026-01-01"),
       fill: true,
     },
     rows: [
@@ -209,11 +176,7 @@ export const CALENDAR_SCENARIOS: readonly Scenario[] = [
   },
   {
     title: "year to date in Berlin",
-    query: {
-      metrics: ["value_ytd"],
-      by: ["time.month"],
-      where: [{ field: "time", from: "2025-10-01", until: "2025-11-01" }],
-    },
+    query: { metrics: ["value_ytd"], by: ["time.month"], where: between("2025-10-01", "2025-11-01") },
     rows: [["2025-10-01", 2048 + 63]],
   },
   {

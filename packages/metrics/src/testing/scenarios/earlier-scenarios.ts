@@ -1,14 +1,10 @@
-import type { Scenario } from "./scenario.ts";
+import { between, type Scenario } from "./scenario.ts";
 
 /** Earlier values and running totals of days. */
 export const EARLIER_SCENARIOS: readonly Scenario[] = [
   {
     title: "day by day against the year before",
-    query: {
-      metrics: ["over_year", "amount"],
-      by: ["time.day"],
-      where: [{ field: "time", from: "2025-01-01", until: "2025-04-01" }],
-    },
+    query: { metrics: ["over_year", "amount"], by: ["time.day"], where: between("2025-01-01", "2025-04-01") },
     rows: [
       ["2025-01-31", 16, 16],
       ["2025-02-28", 4 - 1, 4],
@@ -19,11 +15,7 @@ export const EARLIER_SCENARIOS: readonly Scenario[] = [
   },
   {
     title: "day by day against the month before: 30 and 31 March look at 28 February",
-    query: {
-      metrics: ["over_month"],
-      by: ["time.day"],
-      where: [{ field: "time", from: "2025-03-01", until: "2025-04-01" }],
-    },
+    query: { metrics: ["over_month"], by: ["time.day"], where: between("2025-03-01", "2025-04-01") },
     rows: [
       ["2025-03-01", 8],
       ["2025-03-30", 64 - 4],
@@ -32,29 +24,17 @@ export const EARLIER_SCENARIOS: readonly Scenario[] = [
   },
   {
     title: "an earlier value alone stays within the range",
-    query: {
-      metrics: ["year_ago"],
-      by: ["time.day"],
-      where: [{ field: "time", from: "2025-02-01", until: "2025-03-01" }],
-    },
+    query: { metrics: ["year_ago"], by: ["time.day"], where: between("2025-02-01", "2025-03-01") },
     rows: [["2025-02-28", 1]],
   },
   {
     title: "an earlier value in a leap year",
-    query: {
-      metrics: ["year_ago"],
-      by: ["time.month"],
-      where: [{ field: "time", from: "2025-02-01", until: "2025-03-01" }],
-    },
+    query: { metrics: ["year_ago"], by: ["time.month"], where: between("2025-02-01", "2025-03-01") },
     rows: [["2025-02-01", 3]],
   },
   {
     title: "year over year by month",
-    query: {
-      metrics: ["over_year"],
-      by: ["time.month"],
-      where: [{ field: "time", from: "2025-01-01", until: "2026-04-01" }],
-    },
+    query: { metrics: ["over_year"], by: ["time.month"], where: between("2025-01-01", "2026-04-01") },
     rows: [
       ["2025-01-01", 16],
       ["2025-02-01", 4 - 3],
@@ -65,20 +45,12 @@ export const EARLIER_SCENARIOS: readonly Scenario[] = [
   },
   {
     title: "week over week by day",
-    query: {
-      metrics: ["over_week"],
-      by: ["time.week"],
-      where: [{ field: "time", from: "2021-01-04", until: "2021-01-11" }],
-    },
+    query: { metrics: ["over_week"], by: ["time.week"], where: between("2021-01-04", "2021-01-11") },
     rows: [["2021-01-04", 4096 - 3072]],
   },
   {
     title: "quarter over quarter",
-    query: {
-      metrics: ["over_quarter"],
-      by: ["time.quarter"],
-      where: [{ field: "time", from: "2021-01-01", until: "2021-04-01" }],
-    },
+    query: { metrics: ["over_quarter"], by: ["time.quarter"], where: between("2021-01-01", "2021-04-01") },
     rows: [["2021-01-01", 4096 + 2048 - 1024]],
   },
   {
@@ -88,11 +60,7 @@ export const EARLIER_SCENARIOS: readonly Scenario[] = [
   },
   {
     title: "week to date by day",
-    query: {
-      metrics: ["week_to_date"],
-      by: ["time.day"],
-      where: [{ field: "time", from: "2021-01-02", until: "2021-01-06" }],
-    },
+    query: { metrics: ["week_to_date"], by: ["time.day"], where: between("2021-01-02", "2021-01-06") },
     rows: [
       ["2021-01-02", 1024],
       ["2021-01-03", 3072],
@@ -102,11 +70,7 @@ export const EARLIER_SCENARIOS: readonly Scenario[] = [
   },
   {
     title: "quarter to date by month",
-    query: {
-      metrics: ["quarter_to_date"],
-      by: ["time.month"],
-      where: [{ field: "time", from: "2025-01-01", until: "2025-05-01" }],
-    },
+    query: { metrics: ["quarter_to_date"], by: ["time.month"], where: between("2025-01-01", "2025-05-01") },
     rows: [
       ["2025-01-01", 16],
       ["2025-02-01", 20],
@@ -115,11 +79,7 @@ export const EARLIER_SCENARIOS: readonly Scenario[] = [
   },
   {
     title: "three months, ending with the period",
-    query: {
-      metrics: ["three_months"],
-      by: ["time.month"],
-      where: [{ field: "time", from: "2025-03-01", until: "2025-07-01" }],
-    },
+    query: { metrics: ["three_months"], by: ["time.month"], where: between("2025-03-01", "2025-07-01") },
     rows: [
       ["2025-03-01", 124],
       ["2025-04-01", 108],
@@ -128,11 +88,7 @@ export const EARLIER_SCENARIOS: readonly Scenario[] = [
   },
   {
     title: "seven days",
-    query: {
-      metrics: ["seven_days"],
-      by: ["time.day"],
-      where: [{ field: "time", from: "2021-01-06", until: "2021-01-08" }],
-    },
+    query: { metrics: ["seven_days"], by: ["time.day"], where: between("2021-01-06", "2021-01-08") },
     rows: [
       ["2021-01-06", 3072 - 1024 + 4096 + 1024],
       ["2021-01-07", 2048 + 4096],
@@ -140,11 +96,7 @@ export const EARLIER_SCENARIOS: readonly Scenario[] = [
   },
   {
     title: "a running total by year and month",
-    query: {
-      metrics: ["running"],
-      by: ["time.year", "time.month"],
-      where: [{ field: "time", from: "2024-12-01", until: "2025-03-01" }],
-    },
+    query: { metrics: ["running"], by: ["time.year", "time.month"], where: between("2024-12-01", "2025-03-01") },
     rows: [
       ["2024-01-01", "2024-12-01", 7171],
       ["2025-01-01", "2025-01-01", 7187],
@@ -153,11 +105,7 @@ export const EARLIER_SCENARIOS: readonly Scenario[] = [
   },
   {
     title: "day by day against the year before, with the month beside it",
-    query: {
-      metrics: ["over_year"],
-      by: ["time.month", "time.day"],
-      where: [{ field: "time", from: "2025-02-01", until: "2025-03-02" }],
-    },
+    query: { metrics: ["over_year"], by: ["time.month", "time.day"], where: between("2025-02-01", "2025-03-02") },
     rows: [
       ["2025-02-01", "2025-02-28", 3],
       ["2025-03-01", "2025-03-01", 8],

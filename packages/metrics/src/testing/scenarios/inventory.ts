@@ -1,4 +1,4 @@
-import type { World } from "./scenario.ts";
+import { between, type World } from "./scenario.ts";
 
 /** Snapshots of stock and balances, which do not add up over time. */
 export const INVENTORY: World = {
@@ -191,7 +191,7 @@ export const INVENTORY: World = {
     },
     {
       title: "a range chooses the last day",
-      query: { metrics: ["stock"], where: [{ field: "time", from: "2026-01-01", until: "2026-02-28" }] },
+      query: { metrics: ["stock"], where: between("2026-01-01", "2026-02-28") },
       sql: "select sum(on_hand) from @snapshots where day = '2026-02-27'",
     },
     {
@@ -260,7 +260,7 @@ export const INVENTORY: World = {
       query: {
         metrics: ["moved"],
         by: ["time.month", "product.name"],
-        where: [{ field: "time", from: "2026-01-01", until: "2026-04-01" }],
+        where: between("2026-01-01", "2026-04-01"),
         fill: true,
       },
       rows: [

@@ -1,4 +1,4 @@
-import type { World } from "./scenario.ts";
+import { between, type World } from "./scenario.ts";
 
 /** Legs between ports in two roles, a chain of tables, and two tables that refer to each other's parents. */
 export const LOGISTICS: World = {
@@ -237,11 +237,7 @@ export const LOGISTICS: World = {
     },
     {
       title: "under way: the difference of two running totals",
-      query: {
-        metrics: ["under_way"],
-        by: ["time.month"],
-        where: [{ field: "time", from: "2025-12-01", until: "2026-02-01" }],
-      },
+      query: { metrics: ["under_way"], by: ["time.month"], where: between("2025-12-01", "2026-02-01") },
       rows: [
         ["2025-12-01", 1],
         ["2026-01-01", 1],
@@ -364,10 +360,7 @@ export const LOGISTICS: World = {
     },
     {
       title: "a range to the minute",
-      query: {
-        metrics: ["shipments"],
-        where: [{ field: "time", from: "2026-01-04T23:59", until: "2026-01-05T00:00" }],
-      },
+      query: { metrics: ["shipments"], where: between("2026-01-04T23:59", "2026-01-05T00:00") },
       sql: "select count(*) from @shipments where booked >= '2026-01-04 23:59:00' and booked < '2026-01-05 00:00:00'",
     },
   ],

@@ -1,4 +1,4 @@
-import type { Scenario } from "./scenario.ts";
+import { between, type Scenario } from "./scenario.ts";
 
 export const MESSY_SCENARIOS: readonly Scenario[] = [
   {
@@ -43,7 +43,7 @@ export const MESSY_SCENARIOS: readonly Scenario[] = [
   },
   {
     title: "a range over numbers as times",
-    query: { metrics: ["stars"], where: [{ field: "time", from: "2026-02-01", until: "2026-03-01" }] },
+    query: { metrics: ["stars"], where: between("2026-02-01", "2026-03-01") },
     rows: [[9]],
   },
   { title: "a median of an even number of rows", query: { metrics: ["median_stars"] }, rows: [[4]] },
@@ -113,7 +113,7 @@ export const MESSY_SCENARIOS: readonly Scenario[] = [
   },
   {
     title: "a division by zero in a row is no value",
-    query: { metrics: ["inverse"], where: [{ field: "time", from: "2025-01-03", until: "2026-01-01" }] },
+    query: { metrics: ["inverse"], where: between("2025-01-03", "2026-01-01") },
     rows: [[-0.2 + 1 + 0.5]],
   },
   {
@@ -134,11 +134,7 @@ export const MESSY_SCENARIOS: readonly Scenario[] = [
   },
   {
     title: "distinct buyers of 30 days",
-    query: {
-      metrics: ["buyers_30"],
-      by: ["time.day"],
-      where: [{ field: "time", from: "2025-02-09", until: "2025-02-12" }],
-    },
+    query: { metrics: ["buyers_30"], by: ["time.day"], where: between("2025-02-09", "2025-02-12") },
     rows: [
       ["2025-02-09", 1],
       ["2025-02-10", 2],
@@ -147,11 +143,7 @@ export const MESSY_SCENARIOS: readonly Scenario[] = [
   },
   {
     title: "distinct buyers of the year, by store",
-    query: {
-      metrics: ["buyers_ytd"],
-      by: ["time.quarter", "store.city"],
-      where: [{ field: "time", from: "2025-01-01", until: "2025-07-01" }],
-    },
+    query: { metrics: ["buyers_ytd"], by: ["time.quarter", "store.city"], where: between("2025-01-01", "2025-07-01") },
     rows: [
       ["2025-01-01", "Köln", 2],
       ["2025-01-01", "Bonn", 1],
@@ -161,11 +153,7 @@ export const MESSY_SCENARIOS: readonly Scenario[] = [
   },
   {
     title: "a running average is that of all rows",
-    query: {
-      metrics: ["mean_so_far", "best_so_far"],
-      by: ["time.month"],
-      where: [{ field: "time", from: "2025-01-01", until: "2025-04-01" }],
-    },
+    query: { metrics: ["mean_so_far", "best_so_far"], by: ["time.month"], where: between("2025-01-01", "2025-04-01") },
     rows: [
       ["2025-01-01", 15, 20],
       ["2025-02-01", 22.5, 30],
@@ -174,11 +162,7 @@ export const MESSY_SCENARIOS: readonly Scenario[] = [
   },
   {
     title: "year to date against the year before, by month",
-    query: {
-      metrics: ["sold_ytd", "ytd_growth"],
-      by: ["time.month"],
-      where: [{ field: "time", from: "2026-01-01", until: "2026-04-01" }],
-    },
+    query: { metrics: ["sold_ytd", "ytd_growth"], by: ["time.month"], where: between("2026-01-01", "2026-04-01") },
     rows: [
       ["2026-01-01", 15, -15],
       ["2026-02-01", 50, -40],
@@ -187,11 +171,7 @@ export const MESSY_SCENARIOS: readonly Scenario[] = [
   },
   {
     title: "year to date against the year before, by day",
-    query: {
-      metrics: ["ytd_growth"],
-      by: ["time.day"],
-      where: [{ field: "time", from: "2026-01-15", until: "2026-01-22" }],
-    },
+    query: { metrics: ["ytd_growth"], by: ["time.day"], where: between("2026-01-15", "2026-01-22") },
     rows: [
       ["2026-01-15", 5],
       ["2026-01-16", 5],
@@ -215,20 +195,12 @@ export const MESSY_SCENARIOS: readonly Scenario[] = [
   },
   {
     title: "year to date of part of a month",
-    query: {
-      metrics: ["ytd_growth"],
-      by: ["time.month"],
-      where: [{ field: "time", from: "2026-01-01", until: "2026-01-16" }],
-    },
+    query: { metrics: ["ytd_growth"], by: ["time.month"], where: between("2026-01-01", "2026-01-16") },
     rows: [["2026-01-01", 5]],
   },
   {
     title: "one value against the year before, by city",
-    query: {
-      metrics: ["growth_rate"],
-      by: ["store.city"],
-      where: [{ field: "time", from: "2026-01-01", until: "2026-03-01" }],
-    },
+    query: { metrics: ["growth_rate"], by: ["store.city"], where: between("2026-01-01", "2026-03-01") },
     rows: [
       ["Köln", 20 / 60 - 1],
       ["Bonn", 25 / 30 - 1],
@@ -281,11 +253,7 @@ export const MESSY_SCENARIOS: readonly Scenario[] = [
   },
   {
     title: "stores whose sale was returned in a year",
-    query: {
-      metrics: ["stores"],
-      by: ["store.city"],
-      where: [{ field: "return.returned", from: "2025-01-01", until: "2026-01-01" }],
-    },
+    query: { metrics: ["stores"], by: ["store.city"], where: between("2025-01-01", "2026-01-01", "return.returned") },
     sql: "select city, count(*) from @stores t where exists (select 1 from @sales s join @returns r on r.sale_id = s.id where s.store_id = t.id and r.returned < '2026-01-01') group by city",
   },
   {
@@ -293,7 +261,7 @@ export const MESSY_SCENARIOS: readonly Scenario[] = [
     query: {
       metrics: ["stores"],
       by: ["store.city"],
-      where: [{ field: "sale.return.returned", from: "2025-01-01", until: "2026-01-01" }],
+      where: between("2025-01-01", "2026-01-01", "sale.return.returned"),
     },
     sql: "select city, count(*) from @stores t where exists (select 1 from @sales s join @returns r on r.sale_id = s.id where s.store_id = t.id and r.returned < '2026-01-01') group by city",
   },
@@ -309,11 +277,7 @@ export const MESSY_SCENARIOS: readonly Scenario[] = [
   },
   {
     title: "targets by month beside sales, without a shared table",
-    query: {
-      metrics: ["sold", "goal", "gap"],
-      by: ["time.month"],
-      where: [{ field: "time", from: "2025-01-01", until: "2025-03-01" }],
-    },
+    query: { metrics: ["sold", "goal", "gap"], by: ["time.month"], where: between("2025-01-01", "2025-03-01") },
     rows: [
       ["2025-01-01", 30, 45, -15],
       ["2025-02-01", 60, 80, -20],

@@ -1,4 +1,4 @@
-import type { Scenario } from "./scenario.ts";
+import { between, type Scenario } from "./scenario.ts";
 
 export const PEOPLE_SCENARIOS: readonly Scenario[] = [
   {
@@ -49,21 +49,17 @@ export const PEOPLE_SCENARIOS: readonly Scenario[] = [
   },
   {
     title: "hires of a leap day",
-    query: { metrics: ["headcount"], where: [{ field: "time", from: "2024-02-29", until: "2024-03-01" }] },
+    query: { metrics: ["headcount"], where: between("2024-02-29", "2024-03-01") },
     rows: [[1]],
   },
   {
     title: "hires of February, half-open",
-    query: { metrics: ["headcount"], where: [{ field: "time", from: "2025-02-01", until: "2025-03-01" }] },
+    query: { metrics: ["headcount"], where: between("2025-02-01", "2025-03-01") },
     rows: [[1]],
   },
   {
     title: "day by day against the year before: 29 February looks at the 28th",
-    query: {
-      metrics: ["hires_before"],
-      by: ["time.day"],
-      where: [{ field: "time", from: "2021-01-01", until: "2026-01-01" }],
-    },
+    query: { metrics: ["hires_before"], by: ["time.day"], where: between("2021-01-01", "2026-01-01") },
     rows: [
       ["2021-02-28", 1],
       ["2024-02-29", 1],
@@ -84,11 +80,7 @@ export const PEOPLE_SCENARIOS: readonly Scenario[] = [
   },
   {
     title: "a running total since a range",
-    query: {
-      metrics: ["hires_so_far"],
-      by: ["time.year"],
-      where: [{ field: "time", from: "2023-01-01", until: "2026-01-01" }],
-    },
+    query: { metrics: ["hires_so_far"], by: ["time.year"], where: between("2023-01-01", "2026-01-01") },
     rows: [
       ["2023-01-01", 2],
       ["2024-01-01", 3],

@@ -26,6 +26,9 @@ export type Scenario = {
   | { readonly refused: string }
 );
 
+/** The filters of a query on one range of a time. */
+export const between = (from: string, until: string, field = "time"): object[] => [{ field, from, until }];
+
 /** A small database with definitions, and queries with the SQL that a person would write for them. */
 export interface World {
   readonly name: string;

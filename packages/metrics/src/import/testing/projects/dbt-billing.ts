@@ -1,4 +1,5 @@
 import { BILLING } from "../../../testing/scenarios/billing.ts";
+import { between } from "../../../testing/scenarios/scenario.ts";
 import type { Project } from "./project.ts";
 
 /** Subscription billing, in the legacy spec over several files. */
@@ -165,11 +166,7 @@ saved_queries:
     },
     {
       title: "growth in percent",
-      query: {
-        metrics: ["growth"],
-        by: ["time.month"],
-        where: [{ field: "time", from: "2026-01-01", until: "2026-03-01" }],
-      },
+      query: { metrics: ["growth"], by: ["time.month"], where: between("2026-01-01", "2026-03-01") },
       rows: [
         ["2026-01-01", ((130.05 - 100.1) * 100) / 100.1],
         ["2026-02-01", ((80.3 - 130.05) * 100) / 130.05],
@@ -187,11 +184,7 @@ saved_queries:
     },
     {
       title: "a window of 30 days",
-      query: {
-        metrics: ["billed_30_days"],
-        by: ["time.day"],
-        where: [{ field: "time", from: "2026-01-30", until: "2026-02-01" }],
-      },
+      query: { metrics: ["billed_30_days"], by: ["time.day"], where: between("2026-01-30", "2026-02-01") },
       rows: [
         ["2026-01-30", 130.05],
         ["2026-01-31", 80],

@@ -1,4 +1,5 @@
 import { MESSY } from "../../../testing/scenarios/messy.ts";
+import { between } from "../../../testing/scenarios/scenario.ts";
 import type { Project } from "./project.ts";
 
 /** A jaffle shop of stores, sales and lines, in the latest spec. */
@@ -76,11 +77,7 @@ metrics:
     },
     {
       title: "distinct buyers of seven days",
-      query: {
-        metrics: ["weekly_buyers"],
-        by: ["time.day"],
-        where: [{ field: "time", from: "2025-02-10", until: "2025-02-13" }],
-      },
+      query: { metrics: ["weekly_buyers"], by: ["time.day"], where: between("2025-02-10", "2025-02-13") },
       rows: [
         ["2025-02-10", 1],
         ["2025-02-11", 1],
