@@ -12,7 +12,17 @@ import { needsRanks, planMedian } from "./plan/plan-median.ts";
 import { planSemiAdditive } from "./plan/plan-semi-additive.ts";
 import { withRanges } from "./plan/time-ranges.ts";
 import type { MetricQuery } from "@tandem/protocol";
-import { type Output, type Select, type Sql, type SqlType, type Statement, typeOf } from "./sql/sql.ts";
+import {
+  compare,
+  relation,
+  type Output,
+  output,
+  type Select,
+  type Sql,
+  type SqlType,
+  type Statement,
+  typeOf,
+} from "./sql/sql.ts";
 import { writeStatement } from "./sql/write-statement.ts";
 
 interface CompiledColumn {
@@ -62,7 +72,7 @@ export function compileQuery(model: Model, query: MetricQuery, now: Date = new D
   const metrics = query.metrics.map((name): Output => ({ name, sql: leaves.value(name, source) }));
   const last: Select = {
     outputs: [...dimensions, ...metrics],
-    from: { kind: "named", name: source, alias: source },
+    from: relation(source),
     joins: [],
     where: [...havingConditions(query, computed, leaves, source), ...presence(plans, source)],
   };
@@ -215,23 +225,22 @@ function merged(plans: readonly FactPlan[], query: MetricQuery, context: QueryCo
         })),
         ...(marked ? [{ name: "present", sql: { op: "number", value: isLater(plan) ? "1" : "0" } as const }] : []),
       ],
-      from: { kind: "named", name, alias: name },
+      from: relation(name),
       joins: [],
       where: [],
     };
   });
   const filled = query.fill ? filledBranch() : undefined;
   const stacked = "stacked";
-  const of = (name: string, type: SqlType): Sql => ({ op: "output", alias: stacked, name, type });
   const group: Select = {
     outputs: [
-      ...query.by.map((_, at): Output => ({ name: dimensionName(at), sql: of(dimensionName(at), "text") })),
+      ...query.by.map((_, at): Output => ({ name: dimensionName(at), sql: output(stacked, dimensionName(at)) })),
       ...[...leaves.map((leaf) => leaf.column), ...(marked ? ["present"] : [])].map((name): Output => ({
         name,
-        sql: { op: "aggregate", function: "max", operand: of(name, "number") },
+        sql: { op: "aggregate", function: "max", operand: output(stacked, name, "number") },
       })),
     ],
-    from: { kind: "named", name: stacked, alias: stacked },
+    from: relation(stacked),
     joins: [],
     where: [],
     ...(query.by.length > 0 && { groupBy: query.by.length }),
@@ -257,31 +266,17 @@ function merged(plans: readonly FactPlan[], query: MetricQuery, context: QueryCo
 
 /** A group exists if a current value does, not only an earlier one. */
 const presence = (plans: readonly FactPlan[], source: string): Sql[] =>
-  needsPresence(plans)
-    ? [
-        {
-          op: "compare",
-          operator: "=",
-          left: { op: "output", alias: source, name: "present", type: "number" },
-          right: { op: "number", value: "1" },
-        },
-      ]
-    : [];
+  needsPresence(plans) ? [compare("=", output(source, "present", "number"), { op: "number", value: "1" })] : [];
 
 function dimension(source: string, at: number, plans: readonly FactPlan[]): Sql {
   const { query } = plans[0]!.named[0]!;
   const first = "union" in query ? query.union[0]! : query;
   // Periods that a running total derives from its calendar are no columns of its rows.
   const found = first.outputs.find(({ name }) => name === dimensionName(at));
-  return { op: "output", alias: source, name: dimensionName(at), type: found ? typeOf(found.sql) : "text" };
+  return output(source, dimensionName(at), found && typeOf(found.sql));
 }
 
-const column = (source: string, leaf: Leaf): Sql => ({
-  op: "output",
-  alias: source,
-  name: leaf.column,
-  type: leaf.type,
-});
+const column = (source: string, leaf: Leaf): Sql => output(source, leaf.column, leaf.type);
 
 const havingConditions = (query: MetricQuery, computed: readonly string[], leaves: Leaves, source: string): Sql[] =>
   query.where.flatMap((filter) => {

@@ -4,7 +4,7 @@ import { MetricError } from "../metric-error.ts";
 import { tableText } from "../model/catalogued-table.ts";
 import { followPath, wayText } from "../model/entity-paths.ts";
 import type { Entity, Model, Role } from "../model/model.ts";
-import { allOf, type Join, type Source, type Sql, type SqlType } from "../sql/sql.ts";
+import { allOf, compare, type Join, output, type Source, type Sql, type SqlType } from "../sql/sql.ts";
 
 /** The rows of one entity, with the tables that are joined to it by safe steps only: each row stays one row. */
 export class FactScope {
@@ -109,17 +109,14 @@ const stepKey = ({ to, columns, toColumns, isReverse }: Role): string =>
 
 export function joinCondition(entities: Model["entities"], step: Role, from: string, to: string): Sql {
   const [fromEntity, toEntity] = [entities.get(step.from)!, entities.get(step.to)!];
-  const pairs = step.columns.map((column, at): Sql => ({
-    op: "compare",
-    operator: "=",
-    left: keyColumn(fromEntity, from, column),
-    right: keyColumn(toEntity, to, step.toColumns[at]!),
-  }));
+  const pairs = step.columns.map((column, at) =>
+    compare("=", keyColumn(fromEntity, from, column), keyColumn(toEntity, to, step.toColumns[at]!)),
+  );
   if (step.when) {
     const { side, column, equals } = step.when;
     const left = side === "from" ? storedColumn(fromEntity, from, column) : storedColumn(toEntity, to, column);
     const isNumber = left.op === "column" && left.type === "number";
-    pairs.push({ op: "compare", operator: "=", left, right: { op: isNumber ? "number" : "text", value: equals } });
+    pairs.push(compare("=", left, { op: isNumber ? "number" : "text", value: equals }));
   }
   return allOf(pairs)!;
 }
@@ -128,7 +125,7 @@ export function joinCondition(entities: Model["entities"], step: Role, from: str
 const keyColumn = ({ table }: Entity, alias: string, name: string): Sql => {
   const column = table.columns.find((known) => known.name === name);
   if (!column) throw missingColumn(table, name);
-  return { op: "output", alias, name, type: "text" };
+  return output(alias, name);
 };
 
 function storedColumn({ table }: Entity, alias: string, name: string): Sql {

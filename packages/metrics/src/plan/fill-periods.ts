@@ -1,7 +1,7 @@
 import type { MetricQuery } from "@tandem/protocol";
 import { MetricError } from "../metric-error.ts";
 import { periodsOf } from "../query/time-range.ts";
-import type { Output, Select, Source, Sql, Statement } from "../sql/sql.ts";
+import { type Output, output, relation, type Select, type Sql, type Statement } from "../sql/sql.ts";
 import { isOwnTime, ownTime } from "./field.ts";
 import type { Leaf } from "./leaf.ts";
 import { givenRange } from "./plan-cumulative.ts";
@@ -50,8 +50,6 @@ export function fillPeriods(
     where: [],
   }));
   const others = context.fields.flatMap((_, index) => (index === at ? [] : [dimensionName(index)]));
-  const out = (alias: string, name: string): Sql => ({ op: "output", alias, name, type: "text" });
-  const source = (name: string): Source => ({ kind: "named", name, alias: name });
   const groups: Statement["named"] =
     others.length === 0
       ? []
@@ -60,9 +58,9 @@ export function fillPeriods(
           {
             name: GROUPS,
             query: {
-              outputs: others.map((name) => ({ name, sql: out(ROWS, name) })),
+              outputs: others.map((name) => ({ name, sql: output(ROWS, name) })),
               isDistinct: true,
-              from: source(ROWS),
+              from: relation(ROWS),
               joins: [],
               where: [],
             },
@@ -75,12 +73,12 @@ export function fillPeriods(
       outputs: [
         ...context.fields.map((_, index): Output => ({
           name: dimensionName(index),
-          sql: index === at ? out(PERIODS, "period") : out(GROUPS, dimensionName(index)),
+          sql: index === at ? output(PERIODS, "period") : output(GROUPS, dimensionName(index)),
         })),
         ...values,
       ],
-      from: source(PERIODS),
-      joins: others.length === 0 ? [] : [{ kind: "inner", source: source(GROUPS), on: always }],
+      from: relation(PERIODS),
+      joins: others.length === 0 ? [] : [{ kind: "inner", source: relation(GROUPS), on: always }],
       where: [],
     },
   };

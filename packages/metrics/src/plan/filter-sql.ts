@@ -4,7 +4,7 @@ import { followPath } from "../model/entity-paths.ts";
 import type { Dimension, Model, Role } from "../model/model.ts";
 import type { MetricFilter } from "@tandem/protocol";
 import { bucketOf, isRangeFilter, type TimeRange, timeRange } from "../query/time-range.ts";
-import { exact, type Join, type Sql, typeOf } from "../sql/sql.ts";
+import { compare, exact, isNotNull, type Join, type Sql, typeOf } from "../sql/sql.ts";
 import { utcOfLocal, type ZoneOffsets, zoneOffsets } from "../sql/zone-offsets.ts";
 import { bucketSql, entitySql, timeSql } from "./dimension-sql.ts";
 import { FactScope, joinCondition } from "./fact-scope.ts";
@@ -148,8 +148,8 @@ export function rangeSql(time: Sql, dimension: Dimension, { from, until }: TimeR
     return { op: "day", value: local.slice(0, 10) };
   };
   return [
-    ...(from === undefined ? [] : [{ op: "compare", operator: ">=", left: time, right: bound(from) } as const]),
-    ...(until === undefined ? [] : [{ op: "compare", operator: "<", left: time, right: bound(until) } as const]),
+    ...(from === undefined ? [] : [compare(">=", time, bound(from))]),
+    ...(until === undefined ? [] : [compare("<", time, bound(until))]),
   ];
 }
 
@@ -161,7 +161,7 @@ export function comparison(left: Sql, filter: ValueFilter): Sql {
     case "is_null":
       return { op: "is_null", operand: left };
     case "not_null":
-      return { op: "not", operand: { op: "is_null", operand: left } };
+      return isNotNull(left);
     case "in":
     case "not_in": {
       const found: Sql = { op: "in", operand: exact(left), values: filter.values.map(literal) };
@@ -175,7 +175,7 @@ export function comparison(left: Sql, filter: ValueFilter): Sql {
     }
     default: {
       const operator = filter.op === "!=" ? "<>" : filter.op;
-      return { op: "compare", operator, left: exact(left), right: literal(filter.value) };
+      return compare(operator, exact(left), literal(filter.value));
     }
   }
 }

@@ -3,7 +3,7 @@ import { lowerExpression } from "../sql/lower-expression.ts";
 import { MetricError } from "../metric-error.ts";
 import type { Entity, Measure, Metric, Model, Offset } from "../model/model.ts";
 import type { Expression } from "../expression/expression.ts";
-import { type Sql, type SqlType, typeOf } from "../sql/sql.ts";
+import { output, type Sql, type SqlType, typeOf } from "../sql/sql.ts";
 import { entitySql } from "./dimension-sql.ts";
 import { FactScope } from "./fact-scope.ts";
 
@@ -96,8 +96,8 @@ export class Leaves {
   }
 
   #leafValue(leaf: Leaf, alias: string): Sql {
-    const output: Sql = { op: "output", alias, name: leaf.column, type: leaf.type };
-    return isCount(leaf) ? zeroIfNull(output) : output;
+    const value = output(alias, leaf.column, leaf.type);
+    return isCount(leaf) ? zeroIfNull(value) : value;
   }
 
   #leaf(metric: Extract<Metric, { kind: "simple" | "cumulative" }>, offset: Offset | undefined): Leaf {

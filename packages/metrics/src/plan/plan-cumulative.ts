@@ -2,7 +2,18 @@ import { MetricError } from "../metric-error.ts";
 import { canShift, contains, type Granularity, MINUTES } from "../sql/granularity.ts";
 import type { Dimension, Offset } from "../model/model.ts";
 import { bucketText, periodsOf, shifted, startOf, type TimeRange } from "../query/time-range.ts";
-import { allOf, exact, type Output, type Query, type Select, type Sql } from "../sql/sql.ts";
+import {
+  allOf,
+  compare,
+  exact,
+  isNotNull,
+  relation,
+  type Output,
+  output,
+  type Query,
+  type Select,
+  type Sql,
+} from "../sql/sql.ts";
 import { bucketSql, entitySql, timeSql } from "./dimension-sql.ts";
 import { FactScope } from "./fact-scope.ts";
 import { isOwnTime, ownTime } from "./field.ts";
@@ -101,45 +112,38 @@ export function planCumulative(context: QueryContext, leaf: Leaf, name: string, 
 
   const bucket = groups[at]!.name;
   const calendarName = `${name}_calendar`;
-  const out = (from: string, one: string): Sql => ({ op: "output", alias: from, name: one, type: "text" });
-  const compare = (operator: "=" | "<=" | ">=", left: Sql, right: Sql): Sql => ({
-    op: "compare",
-    operator,
-    left,
-    right,
-  });
-  const shown = out(calendarName, "period");
-  const first = out(calendarName, "latest");
+  const shown = output(calendarName, "period");
+  const first = output(calendarName, "latest");
   const periodOf = (index: number): Sql => ({
     op: "bucket",
     unit: unitAt(index),
-    operand: { op: "output", alias: calendarName, name: "period", type: "day" },
+    operand: output(calendarName, "period", "day"),
   });
-  const reach: Sql[] = [compare("<=", out(rowsName, bucket), first)];
-  if (to) reach.push(compare("=", out(rowsName, "start"), out(calendarName, "start")));
+  const reach: Sql[] = [compare("<=", output(rowsName, bucket), first)];
+  if (to) reach.push(compare("=", output(rowsName, "start"), output(calendarName, "start")));
   if (window) {
     const end: Sql = { op: "shift", operand: first, unit, by: 1 };
     const start: Sql = { op: "shift", operand: end, unit: window.unit, by: -window.count };
-    reach.push(compare(">=", out(rowsName, "fine"), start));
+    reach.push(compare(">=", output(rowsName, "fine"), start));
   }
   const aggregate = measure.aggregate === "count" ? "sum" : measure.aggregate;
   const total: Select = {
     outputs: [
       ...groups.map((group, index): Output => ({
         name: group.name,
-        sql: index === at ? shown : own.includes(index) ? periodOf(index) : out(rowsName, group.name),
+        sql: index === at ? shown : own.includes(index) ? periodOf(index) : output(rowsName, group.name),
       })),
       {
         name: column,
         sql: {
           op: "aggregate",
           function: aggregate,
-          operand: { op: "output", alias: rowsName, name: "value", type: "number" },
+          operand: output(rowsName, "value", "number"),
         },
       },
     ],
-    from: { kind: "named", name: calendarName, alias: calendarName },
-    joins: [{ kind: "inner", source: { kind: "named", name: rowsName, alias: rowsName }, on: allOf(reach)! }],
+    from: relation(calendarName),
+    joins: [{ kind: "inner", source: relation(rowsName), on: allOf(reach)! }],
     where: [],
     groupBy: groups.length,
   };
@@ -162,19 +166,19 @@ export function planCumulative(context: QueryContext, leaf: Leaf, name: string, 
     }
     const periodsName = `${name}_periods`;
     const union = (facts.length > 0 ? facts : [rowsName]).map((fact): Select => {
-      const period = out(fact, bucket);
+      const period = output(fact, bucket);
       const isShown: Sql =
         from === undefined
-          ? { op: "not", operand: { op: "is_null", operand: period } }
+          ? isNotNull(period)
           : compare(">=", period, { op: "text", value: bucketText(startOf(from, unit), unit) });
       return {
         outputs: [{ name: "period", sql: period }],
-        from: { kind: "named", name: fact, alias: fact },
+        from: relation(fact),
         joins: [],
         where: [isShown],
       };
     });
-    const period: Sql = { op: "output", alias: periodsName, name: "period", type: "day" };
+    const period = output(periodsName, "period", "day");
     const latest: Sql = back ? { op: "shift", operand: period, unit: back.unit, by: back.count } : period;
     const start: Output[] = to ? [{ name: "start", sql: { op: "bucket", unit: to, operand: latest } }] : [];
     return [
@@ -182,7 +186,7 @@ export function planCumulative(context: QueryContext, leaf: Leaf, name: string, 
       ...known({
         outputs: [{ name: "period", sql: period }, { name: "latest", sql: latest }, ...start],
         isDistinct: true,
-        from: { kind: "named", name: periodsName, alias: periodsName },
+        from: relation(periodsName),
         joins: [],
         where: [],
       }),

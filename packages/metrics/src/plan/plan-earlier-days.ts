@@ -1,6 +1,6 @@
 import { canShift, contains } from "../sql/granularity.ts";
 import { bucketText, startOf } from "../query/time-range.ts";
-import type { Select, Sql } from "../sql/sql.ts";
+import { compare, output, relation, type Select, type Sql } from "../sql/sql.ts";
 import { isOwnTime, ownTime } from "./field.ts";
 import type { Leaf } from "./leaf.ts";
 import { givenRange } from "./plan-cumulative.ts";
@@ -26,7 +26,7 @@ export function planEarlierDays(context: QueryContext, leaf: Leaf, plan: FactPla
   const { unit, count } = leaf.offset!;
   const source = plan.named.at(-1)!;
   const first = "union" in source.query ? source.query.union[0]! : source.query;
-  const out = (column: string): Sql => ({ op: "output", alias: source.name, name: column, type: "text" });
+  const out = (column: string): Sql => output(source.name, column);
   const day = out(first.outputs[at]!.name);
   const { from, until } = givenRange(context, leaf, ownTime(leaf.entity, leaf.measure));
   const longest = unit === "year" ? 1 : 3;
@@ -49,10 +49,10 @@ export function planEarlierDays(context: QueryContext, leaf: Leaf, plan: FactPla
         name: output.name,
         sql: index === at ? moved : isPeriod(index) ? periodOf(index, moved) : out(output.name),
       })),
-      from: { kind: "named", name: source.name, alias: source.name },
+      from: relation(source.name),
       joins: [],
       where: [
-        { op: "compare", operator: "=", left: back, right: day },
+        compare("=", back, day),
         ...(from === undefined ? [] : [compared(moved, ">=", from)]),
         ...(until === undefined ? [] : [compared(moved, until.endsWith(" 00:00:00") ? "<" : "<=", until)]),
       ],
@@ -61,9 +61,5 @@ export function planEarlierDays(context: QueryContext, leaf: Leaf, plan: FactPla
   return { ...plan, named: [...plan.named, { name, query: { union } }] };
 }
 
-const compared = (left: Sql, operator: ">=" | "<" | "<=", bound: string): Sql => ({
-  op: "compare",
-  operator,
-  left,
-  right: { op: "text", value: bucketText(startOf(bound, "day"), "day") },
-});
+const compared = (left: Sql, operator: ">=" | "<" | "<=", bound: string): Sql =>
+  compare(operator, left, { op: "text", value: bucketText(startOf(bound, "day"), "day") });

@@ -3,7 +3,7 @@ import { canShift } from "../sql/granularity.ts";
 import type { Dimension, Model } from "../model/model.ts";
 import type { MetricFilter } from "@tandem/protocol";
 import { shifted, shiftedEnd, type TimeRange } from "../query/time-range.ts";
-import { allOf, exact, type Output, type Query, type Select, type Sql, typeOf } from "../sql/sql.ts";
+import { allOf, exact, isNotNull, type Output, type Query, type Select, type Sql, typeOf } from "../sql/sql.ts";
 import { entitySql, groupSql, timeSql } from "./dimension-sql.ts";
 import { FactScope } from "./fact-scope.ts";
 import { dimensionOf, type Field, isOwnTime, ownTime } from "./field.ts";
@@ -140,14 +140,7 @@ export function queryConditions(
     },
   }));
   // A row without a time is not earlier than anything.
-  const timed: Sql[] = leaf.offset
-    ? [
-        {
-          op: "not",
-          operand: { op: "is_null", operand: timeSql(scope, [], ownTime(leaf.entity, leaf.measure), model.dialect) },
-        },
-      ]
-    : [];
+  const timed = leaf.offset ? [isNotNull(timeSql(scope, [], ownTime(leaf.entity, leaf.measure), model.dialect))] : [];
   return [...timed, ...times, ...conditionsSql(scope, [...others, ...kept], model)];
 }
 

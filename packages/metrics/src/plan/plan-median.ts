@@ -1,5 +1,5 @@
 import type { Dialect } from "@tandem/connectors";
-import type { Output, Select, Sql } from "../sql/sql.ts";
+import { compare, type Output, output, relation, type Select, type Sql } from "../sql/sql.ts";
 import { entitySql } from "./dimension-sql.ts";
 import { FactScope } from "./fact-scope.ts";
 import type { Leaf } from "./leaf.ts";
@@ -28,16 +28,13 @@ export function planMedian(context: QueryContext, leaf: Leaf, name: string): Fac
     where: [...queryConditions(context, scope, leaf), ...(condition ? [condition] : [])],
   };
   const rowsName = `${name}_rows`;
-  const out = (column: string): Sql => ({ op: "output", alias: rowsName, name: column, type: "number" });
+  const out = (column: string): Sql => output(rowsName, column, "number");
   const arithmetic = (operator: "+" | "*", left: Sql, right: Sql): Sql => ({ op: "arithmetic", operator, left, right });
   const two: Sql = { op: "number", value: "2" };
   const place = arithmetic("*", out("place"), two);
   const isMiddle: Sql = {
     op: "and",
-    operands: [
-      { op: "compare", operator: ">=", left: place, right: out("known") },
-      { op: "compare", operator: "<=", left: place, right: arithmetic("+", out("known"), two) },
-    ],
+    operands: [compare(">=", place, out("known")), compare("<=", place, arithmetic("+", out("known"), two))],
   };
   const middle: Sql = {
     op: "case",
@@ -46,13 +43,10 @@ export function planMedian(context: QueryContext, leaf: Leaf, name: string): Fac
   };
   const total: Select = {
     outputs: [
-      ...groups.map((group): Output => ({
-        name: group.name,
-        sql: { op: "output", alias: rowsName, name: group.name, type: "text" },
-      })),
+      ...groups.map(({ name: group }): Output => ({ name: group, sql: output(rowsName, group) })),
       { name: leaf.column, sql: { op: "aggregate", function: "average", operand: middle } },
     ],
-    from: { kind: "named", name: rowsName, alias: rowsName },
+    from: relation(rowsName),
     joins: [],
     where: [],
     ...(groups.length > 0 && { groupBy: groups.length }),

@@ -1,4 +1,4 @@
-import { exact, type Output, type Select, type Sql } from "../sql/sql.ts";
+import { compare, exact, isNotNull, type Output, output, relation, type Select, type Sql } from "../sql/sql.ts";
 import { bucketSql, entitySql, timeSql } from "./dimension-sql.ts";
 import { FactScope } from "./fact-scope.ts";
 import { isOwnTime, ownTime } from "./field.ts";
@@ -27,20 +27,13 @@ export function planSemiAdditive(context: QueryContext, leaf: Leaf, name: string
     joins: scope.joins,
     where: [...queryConditions(context, scope, leaf), ...(condition ? [condition] : [])],
   };
-  const output = (from: string, one: string): Sql => ({ op: "output", alias: from, name: one, type: "number" });
-  const kept = (from: string): Output[] =>
-    groups.map((group) => ({ name: group.name, sql: { ...output(from, group.name), type: "text" } as Sql }));
-  const source = (from: string) => ({ from: { kind: "named", name: from, alias: from } as const, joins: [] });
+  const kept = (from: string): Output[] => groups.map((group) => ({ name: group.name, sql: output(from, group.name) }));
+  const source = (from: string) => ({ from: relation(from), joins: [] });
   const grouped = groups.length > 0 ? { groupBy: groups.length } : {};
   const rowsName = `${name}_rows`;
-  const sum = (from: string): Sql => ({ op: "aggregate", function: "sum", operand: output(from, "value") });
+  const sum = (from: string): Sql => ({ op: "aggregate", function: "sum", operand: output(from, "value", "number") });
   if (over.time !== "average") {
-    const isLast: Sql = {
-      op: "compare",
-      operator: "=",
-      left: output(rowsName, "time"),
-      right: output(rowsName, "last"),
-    };
+    const isLast = compare("=", output(rowsName, "time", "number"), output(rowsName, "last", "number"));
     const total: Select = {
       outputs: [...kept(rowsName), { name: column, sql: sum(rowsName) }],
       ...source(rowsName),
@@ -60,14 +53,14 @@ export function planSemiAdditive(context: QueryContext, leaf: Leaf, name: string
   const times: Select = {
     outputs: [
       ...kept(rowsName),
-      { name: "time", sql: output(rowsName, "time") },
+      { name: "time", sql: output(rowsName, "time", "number") },
       { name: "value", sql: sum(rowsName) },
     ],
     ...source(rowsName),
-    where: [{ op: "not", operand: { op: "is_null", operand: output(rowsName, "time") } }],
+    where: [isNotNull(output(rowsName, "time", "number"))],
     groupBy: groups.length + 1,
   };
-  const average: Sql = { op: "aggregate", function: "average", operand: output(timesName, "value") };
+  const average: Sql = { op: "aggregate", function: "average", operand: output(timesName, "value", "number") };
   const mean: Select = {
     outputs: [...kept(timesName), { name: column, sql: average }],
     ...source(timesName),

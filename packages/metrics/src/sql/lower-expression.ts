@@ -1,5 +1,5 @@
 import { MetricError } from "../metric-error.ts";
-import { exact, likePattern, type Sql, type SqlType, typeOf } from "./sql.ts";
+import { compare, exact, likePattern, type Sql, type SqlType, typeOf } from "./sql.ts";
 import type { ColumnReference, Expression, FunctionName } from "../expression/expression.ts";
 
 export type Resolve = (reference: ColumnReference) => Sql;
@@ -31,7 +31,7 @@ export function lowerExpression(expression: Expression, resolve: Resolve): Sql {
     }
     case "compare": {
       const [left, right] = alike([lower(expression.left), lower(expression.right)], expression.operator);
-      return { op: "compare", operator: expression.operator, left: exact(left!), right: exact(right!) };
+      return compare(expression.operator, exact(left!), exact(right!));
     }
     case "and":
     case "or": {

@@ -96,6 +96,21 @@ export interface Statement {
   readonly limit: number;
 }
 
+/** A column that the relation `alias` of the statement computes. */
+export const output = (alias: string, name: string, type: SqlType = "text"): Sql => ({
+  op: "output",
+  alias,
+  name,
+  type,
+});
+
+export const compare = (operator: Comparison, left: Sql, right: Sql): Sql => ({ op: "compare", operator, left, right });
+
+export const isNotNull = (operand: Sql): Sql => ({ op: "not", operand: { op: "is_null", operand } });
+
+/** A relation of the statement, under its own name. */
+export const relation = (name: string): Source => ({ kind: "named", name, alias: name });
+
 export function typeOf(sql: Sql): SqlType {
   switch (sql.op) {
     case "column":
