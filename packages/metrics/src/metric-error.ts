@@ -23,7 +23,8 @@ export class MetricError extends TandemError {
   }
 }
 
-export const invalid = (message: string, fix?: string): MetricError => new MetricError("broken_definition", message, fix);
+export const invalid = (message: string, fix?: string): MetricError =>
+  new MetricError("broken_definition", message, fix);
 
 /** The result, or the reason why it was refused. Throws other errors. */
 export function attempt<T>(build: () => T): T | MetricError {

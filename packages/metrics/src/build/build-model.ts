@@ -1,11 +1,11 @@
 import { parseExpression } from "../expression/parse-expression.ts";
-import type { Expression } from "../expression/expression.ts";
+import { type Expression, reference } from "../expression/expression.ts";
 import { invalid } from "../metric-error.ts";
 import { attemptIn } from "./attempt-in.ts";
 import { type CataloguedTable, isUnique, tableText } from "../model/catalogued-table.ts";
 import { checkModel } from "./check-model.ts";
 import type { Granularity } from "../sql/granularity.ts";
-import { AGGREGATE_KEYS, type MeasureEntry, type MetricEntry, type MetricsFile } from "../model/metrics-file.ts";
+import { aggregateOf, type MeasureEntry, type MetricEntry, type MetricsFile } from "../model/metrics-file.ts";
 import type {
   BrokenDefinition,
   Dimension,
@@ -75,7 +75,7 @@ function readEntity(
     );
   const dimensions = eachOf(file.dimensions, (name, entry): Dimension => {
     const { expr, aka = [], ...rest } = entry;
-    return { name, aka, ...rest, expression: expr === undefined ? column(name) : parseExpression(expr) };
+    return { name, aka, ...rest, expression: expr === undefined ? reference(name) : parseExpression(expr) };
   });
   if (file.time !== undefined && !dimensions.get(file.time)?.time) {
     throw invalid(`The dimension ${file.time} of ${file.entity} is no time.`, "Give it `time`, such as `time: day`.");
@@ -95,17 +95,13 @@ function readEntity(
   };
 }
 
-const column = (name: string): Expression => ({ kind: "reference", reference: { path: [], name } });
-
 function readMeasure(
   name: string,
   entry: MeasureEntry,
   segments: ReadonlyMap<string, Expression>,
   entityTime: string | undefined,
 ): Measure {
-  const aggregate = AGGREGATE_KEYS.find((key) => entry[key] !== undefined)!;
-  const text = entry[aggregate]!;
-  const countsRows = aggregate === "count" && text === "rows";
+  const { aggregate, expression } = aggregateOf(entry);
   const time = entry.time ?? entityTime;
   if (entry.over && time === undefined) throw invalid(`The measure ${name} has \`over\` and no time dimension.`);
   if (entry.over && aggregate !== "sum" && aggregate !== "count") {
@@ -114,7 +110,7 @@ function readMeasure(
   return {
     name,
     aggregate,
-    ...(!countsRows && { expression: parseExpression(text) }),
+    ...(expression && { expression }),
     where: readConditions(entry.where, segments),
     ...(time !== undefined && { time }),
     ...(entry.over && { over: { time: entry.over.time, per: (entry.over.per ?? []).map(parseExpression) } }),

@@ -8,7 +8,9 @@ import type { Model } from "../model/model.ts";
 export function compileMetric(model: Model, name: string): CompiledQuery {
   let first: MetricError | undefined;
   for (const by of [[], ...GRANULARITIES.toReversed().map((unit) => [`time.${unit}`])]) {
-    const compiled = attempt(() => compileQuery(model, metricQuery.parse({ metrics: [name], by, limit: 1 }), new Date()));
+    const compiled = attempt(() =>
+      compileQuery(model, metricQuery.parse({ metrics: [name], by, limit: 1 }), new Date()),
+    );
     if (!(compiled instanceof MetricError)) return compiled;
     first ??= compiled;
   }

@@ -1,10 +1,15 @@
-import { type Expression, referencesOf, type ColumnReference, mapReferences } from "../expression/expression.ts";
+import {
+  type ColumnReference,
+  type Expression,
+  mapReferences,
+  reference,
+  referencesOf,
+} from "../expression/expression.ts";
 import { parseExpression } from "../expression/parse-expression.ts";
 import { attempt, MetricError } from "../metric-error.ts";
-import type { MetricEntry, MetricsFile } from "../model/metrics-file.ts";
+import { aggregateOf, type MetricEntry, type MetricsFile } from "../model/metrics-file.ts";
 import type { Model } from "../model/model.ts";
 import {
-  aggregateOf,
   allOf,
   cannotHold,
   conditionsOf,
@@ -13,7 +18,7 @@ import {
   expressionSql,
   onlyWhere,
 } from "./export-result.ts";
-import { semanticModel } from "./metricflow-model.ts";
+import { type ExportedModel, isOwn, ONE, semanticModel } from "./metricflow-model.ts";
 import { followPath } from "../model/entity-paths.ts";
 
 /** Writes files of a connection in the legacy YAML spec of dbt's semantic layer. */
@@ -58,13 +63,7 @@ const measureNames = (file: MetricsFile, files: readonly MetricsFile[]): Readonl
 interface MetricContext {
   readonly files: readonly MetricsFile[];
   readonly model: Model;
-  readonly models: readonly {
-    readonly file: MetricsFile;
-    readonly document: { readonly measures: Record<string, unknown>[] };
-    readonly names: ReadonlyMap<string, string>;
-    /** Conditions of measures that only a filter can hold. */
-    readonly filters: ReadonlyMap<string, readonly Expression[]>;
-  }[];
+  readonly models: readonly (ExportedModel & { readonly file: MetricsFile })[];
 }
 
 function exportMetric(name: string, entry: MetricEntry, file: MetricsFile, context: MetricContext): object {
@@ -96,7 +95,7 @@ function formulaOf(name: string, entry: MetricEntry, file: MetricsFile, context:
   }
   if ("derived" in entry) {
     const expression = parseExpression(entry.derived);
-    const metrics = [...new Set(referencesOf(expression).map((reference) => reference.name))].map((alias) => {
+    const metrics = [...new Set(referencesOf(expression).map((column) => column.name))].map((alias) => {
       const input = entry.with?.[alias];
       if (!input) return { name: alias };
       return {
@@ -159,16 +158,13 @@ function measureInput(
   try {
     return { measure: exportedName, ...asFilter([...shared, ...conditions]) };
   } catch (error) {
-    const isOwn = conditions.every((condition) => referencesOf(condition).every(({ path }) => path.length === 0));
-    if (!isOwn) throw error;
+    if (!conditions.every(isOwn)) throw error;
   }
   const source = file.measures![entry.measure]!;
-  const { aggregate, text } = aggregateOf(source);
+  const { expression: operand = ONE } = aggregateOf(source);
   const where = conditionsOf(file, source.where).filter((condition) => !shared.includes(condition));
-  const operand: Expression =
-    aggregate === "count" && text === "rows" ? { kind: "number", value: "1" } : parseExpression(text);
   const measure = `${name}__measure`;
-  const inner = where.filter((condition) => referencesOf(condition).every(({ path }) => path.length === 0));
+  const inner = where.filter(isOwn);
   if (!own.document.measures.some((known) => known["name"] === measure)) {
     own.document.measures.push({
       ...exported,
@@ -182,9 +178,9 @@ function measureInput(
 /** A condition as a filter of MetricFlow, which names dimensions only. Throws if a column is none. */
 function metricFlowFilter(condition: Expression, entity: string, model: Model): string {
   const templates: string[] = [];
-  const marked = mapReferences(condition, (reference) => {
-    templates.push(templateOf(reference, entity, model));
-    return { kind: "reference", reference: { path: [], name: `tandem_template_${templates.length - 1}` } };
+  const marked = mapReferences(condition, (column) => {
+    templates.push(templateOf(column, entity, model));
+    return reference(`tandem_template_${templates.length - 1}`);
   });
   return expressionSql(marked).replaceAll(/tandem_template_(\d+)/g, (_, at: string) => templates[Number(at)]!);
 }

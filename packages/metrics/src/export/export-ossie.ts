@@ -1,10 +1,9 @@
-import { type Expression, mapReferences, referencesOf } from "../expression/expression.ts";
+import { type Expression, mapReferences, reference, referencesOf } from "../expression/expression.ts";
 import { parseExpression } from "../expression/parse-expression.ts";
 import { followPath } from "../model/entity-paths.ts";
-import type { MetricEntry, MetricsFile } from "../model/metrics-file.ts";
+import { aggregateOf, type MetricEntry, type MetricsFile } from "../model/metrics-file.ts";
 import type { Model } from "../model/model.ts";
 import {
-  aggregateOf,
   cannotHold,
   conditionsOf,
   ExportReport,
@@ -140,7 +139,7 @@ function metricSql(name: string, definitions: Definitions): string {
   const inputs: string[] = [];
   const marked = mapReferences(parseExpression(entry.derived), ({ name: alias }) => {
     inputs.push(metricSql(entry.with?.[alias]?.metric ?? alias, definitions));
-    return { kind: "reference", reference: { path: [], name: `tandem_input_${inputs.length - 1}` } };
+    return reference(`tandem_input_${inputs.length - 1}`);
   });
   return expressionSql(marked).replaceAll(/tandem_input_(\d+)/g, (_, at: string) => `(${inputs[Number(at)]!})`);
 }
@@ -152,10 +151,8 @@ function simpleSql(
 ): string {
   const measure = file.measures![entry.measure]!;
   if (measure.over) throw cannotHold("Ossie has no measures that are not additive over time.");
-  const { aggregate, text } = aggregateOf(measure);
+  const { aggregate, expression: operand = key(file) } = aggregateOf(measure);
   const conditions = [...conditionsOf(file, measure.where), ...conditionsOf(file, entry.where)];
-  const countsRows = aggregate === "count" && text === "rows";
-  const operand: Expression = countsRows ? key(file) : parseExpression(text);
   const sql = expressionSql(mapReferences(onlyWhere(operand, conditions), (reference) => qualify(reference)));
   return aggregate === "count_distinct" ? `COUNT(DISTINCT ${sql})` : `${NAMES[aggregate]}(${sql})`;
 
@@ -183,4 +180,4 @@ function simpleSql(
 }
 
 /** A column that is never NULL, so that counting it counts rows and names their dataset. */
-const key = ({ grain }: MetricsFile): Expression => ({ kind: "reference", reference: { path: [], name: grain[0]! } });
+const key = ({ grain }: MetricsFile): Expression => reference(grain[0]!);

@@ -2,8 +2,7 @@ import { type Expression, mapOperands } from "../expression/expression.ts";
 import { parseExpression } from "../expression/parse-expression.ts";
 import { writeExpression } from "../expression/write-expression.ts";
 import { attempt, MetricError } from "../metric-error.ts";
-import { AGGREGATE_KEYS, type MeasureEntry, type MetricsFile } from "../model/metrics-file.ts";
-import type { Aggregate } from "../sql/sql.ts";
+import type { MetricsFile } from "../model/metrics-file.ts";
 
 export interface NotHeld {
   /** `metric revenue: owner` */
@@ -35,11 +34,6 @@ export class ExportReport {
 }
 
 export const cannotHold = (message: string): MetricError => new MetricError("unsupported", message);
-
-export const aggregateOf = (measure: MeasureEntry): { aggregate: Aggregate; text: string } => {
-  const aggregate = AGGREGATE_KEYS.find((key) => measure[key] !== undefined)!;
-  return { aggregate, text: measure[aggregate]! };
-};
 
 /** Conditions as expressions; names of segments are replaced by their conditions. */
 export const conditionsOf = ({ segments = {} }: MetricsFile, where: readonly string[] | undefined): Expression[] =>

@@ -1,16 +1,21 @@
 import { type Expression, referencesOf } from "../expression/expression.ts";
 import { parseExpression } from "../expression/parse-expression.ts";
-import type { MeasureEntry, MetricsFile } from "../model/metrics-file.ts";
+import { aggregateOf, type MeasureEntry, type MetricsFile } from "../model/metrics-file.ts";
 import type { Entity, Model } from "../model/model.ts";
-import { aggregateOf, cannotHold, conditionsOf, type ExportReport, expressionSql, onlyWhere } from "./export-result.ts";
+import { cannotHold, conditionsOf, type ExportReport, expressionSql, onlyWhere } from "./export-result.ts";
 
-interface ExportedModel {
+export interface ExportedModel {
   readonly document: { readonly measures: Record<string, unknown>[] };
   readonly names: ReadonlyMap<string, string>;
+  /** Conditions of measures that only a filter can hold. */
   readonly filters: ReadonlyMap<string, readonly Expression[]>;
 }
 
-const isOwn = (expression: Expression): boolean => referencesOf(expression).every(({ path }) => path.length === 0);
+/** The operand of a count of rows. */
+export const ONE: Expression = { kind: "number", value: "1" };
+
+export const isOwn = (expression: Expression): boolean =>
+  referencesOf(expression).every(({ path }) => path.length === 0);
 
 /** One entity as a semantic model. */
 export function semanticModel(
@@ -112,9 +117,7 @@ function measureOf(
   dimensions: readonly Record<string, unknown>[],
   entities: readonly { name: string; expr: string }[],
 ): Record<string, unknown> {
-  const { aggregate, text } = aggregateOf(entry);
-  const operand: Expression =
-    aggregate === "count" && text === "rows" ? { kind: "number", value: "1" } : parseExpression(text);
+  const { aggregate, expression: operand = ONE } = aggregateOf(entry);
   if (!isOwn(operand)) throw cannotHold("It aggregates columns of another entity.");
   const time = entry.time ?? file.time;
   if (time !== undefined && !dimensions.some((dimension) => dimension["name"] === time)) {

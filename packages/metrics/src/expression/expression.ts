@@ -58,6 +58,9 @@ export interface CaseBranch {
   readonly result: Expression;
 }
 
+/** A column of the entity's own table, or a metric in a computation. */
+export const reference = (name: string): Expression => ({ kind: "reference", reference: { path: [], name } });
+
 /** Every reference in an expression, in reading order. */
 export function referencesOf(expression: Expression): ColumnReference[] {
   const found: ColumnReference[] = [];

@@ -1,10 +1,10 @@
-import { type Expression, mapReferences, referencesOf } from "../expression/expression.ts";
+import { type Expression, mapReferences, reference, referencesOf } from "../expression/expression.ts";
 import { writeExpression } from "../expression/write-expression.ts";
 import { MetricError } from "../metric-error.ts";
 import type { MeasureEntry } from "../model/metrics-file.ts";
 import type { Aggregate } from "../sql/sql.ts";
 import { kindOf } from "../verdict/tree/sql-node.ts";
-import { type DraftEntity, type DraftMetric, type MetricSink, reference } from "./draft-file.ts";
+import type { DraftEntity, DraftMetric, MetricSink } from "./draft-file.ts";
 import { measureEntry } from "./draft-definitions.ts";
 import { EntityScope, isNameOf } from "./entity-scope.ts";
 import type { ImportedFormula, ImportedMetric } from "./imported-project.ts";

@@ -1,5 +1,4 @@
 import type { Dialect } from "@tandem/connectors";
-import type { Expression } from "../expression/expression.ts";
 import { attempt, MetricError } from "../metric-error.ts";
 import type { CataloguedTable } from "../model/catalogued-table.ts";
 import type { MeasureEntry, MetricEntry, MetricsFile } from "../model/metrics-file.ts";
@@ -17,6 +16,9 @@ import type { Term, TermType } from "./sql-term.ts";
 
 export const SECTIONS = ["roles", "dimensions", "segments", "measures", "metrics"] as const;
 export type Section = (typeof SECTIONS)[number];
+
+/** `measure amount` */
+export const itemName = (section: Section, name: string): string => `${section.replace(/s$/, "")} ${name}`;
 
 /** A file in which every section exists. */
 export type DraftFile = Required<Pick<MetricsFile, "entity" | "table" | "grain" | Section>> &
@@ -154,5 +156,3 @@ export interface MetricSink {
   sameMeasure(entity: DraftEntity, measure: MeasureEntry): DraftMetric | undefined;
   add(at: Located, name: string, entity: DraftEntity, entry: MetricEntry, about: About, type: TermType): DraftMetric;
 }
-
-export const reference = (name: string): Expression => ({ kind: "reference", reference: { path: [], name } });

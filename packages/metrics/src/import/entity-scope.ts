@@ -1,4 +1,4 @@
-import type { Expression } from "../expression/expression.ts";
+import { type Expression, reference } from "../expression/expression.ts";
 import { contains } from "../sql/granularity.ts";
 import type { Draft, DraftEntity, DraftLink } from "./draft-file.ts";
 import type { ImportedFilter } from "./imported-project.ts";
@@ -71,10 +71,10 @@ export class EntityScope {
   keyOrDimension(name: string): Expression[] {
     const link = this.entity.links.find((known) => known.name === name);
     if (link?.refused) throw link.refused;
-    if (link) return link.columns.map(column);
+    if (link) return link.columns.map(reference);
     const key = this.entity.source.keys.find((known) => known.name === name);
-    if (key) return [column(columnOf(this.entity.table, key.sql))];
-    if (this.entity.source.ownNames.includes(name)) return this.entity.file.grain.map(column);
+    if (key) return [reference(columnOf(this.entity.table, key.sql))];
+    if (this.entity.source.ownNames.includes(name)) return this.entity.file.grain.map(reference);
     return [this.#dimension(this.entity, name).expression];
   }
 
@@ -126,7 +126,7 @@ export class EntityScope {
     }
     const found = columnOf(entity.table, name);
     const stored = entity.table.columns.find((known) => known.name === found)!;
-    return { expression: column(found), type: columnType(stored, this.#draft.catalogue.dialect) };
+    return { expression: reference(found), type: columnType(stored, this.#draft.catalogue.dialect) };
   }
 
   #field(entity: DraftEntity, name: string, sql: string): Term {
@@ -148,8 +148,6 @@ export class EntityScope {
     return found[0];
   }
 }
-
-export const column = (name: string): Expression => ({ kind: "reference", reference: { path: [], name } });
 
 export function isNameOf({ source, table }: DraftEntity, name: string): boolean {
   const wanted = name.toLowerCase();

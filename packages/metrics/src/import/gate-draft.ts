@@ -3,18 +3,10 @@ import { attempt, MetricError } from "../metric-error.ts";
 import { buildModel } from "../build/build-model.ts";
 import type { MetricsFile } from "../model/metrics-file.ts";
 import type { BrokenDefinition, Model } from "../model/model.ts";
-import { type Draft, type DraftEntity, type Section, SECTIONS } from "./draft-file.ts";
+import { type Draft, type DraftEntity, itemName, type Section, SECTIONS } from "./draft-file.ts";
 
 /** The files as they would be with the drafts. */
 export type MergeAll = () => MetricsFile[];
-
-const ITEMS: Record<Section, string> = {
-  roles: "role",
-  dimensions: "dimension",
-  segments: "segment",
-  measures: "measure",
-  metrics: "metric",
-};
 
 /** Removes drafts that the model refuses or that do not compile, with the reason. */
 export function gateDraft(draft: Draft, mergeAll: MergeAll): Model {
@@ -96,7 +88,7 @@ export function removeDefinition(
   const at = entity.sources.get(`${section}.${name}`) ?? entity.source;
   const metric = section === "metrics" ? entity.file.metrics[name] : undefined;
   delete entity.file[section][name];
-  draft.leaveOut(at, `${ITEMS[section]} ${name}`, reason, fix);
+  draft.leaveOut(at, itemName(section, name), reason, fix);
   // A measure that was only written for this metric.
   if (metric && "measure" in metric && draft.project.format !== "dbt") {
     const isUsed = Object.values(entity.file.metrics).some(

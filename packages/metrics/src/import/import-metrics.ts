@@ -1,6 +1,6 @@
 import { parse } from "yaml";
 import { type MetricsFile, metricsFile } from "../model/metrics-file.ts";
-import { type Catalogue, Draft, type DraftEntity, type Section } from "./draft-file.ts";
+import { type Catalogue, Draft, type DraftEntity, itemName, type Section } from "./draft-file.ts";
 import { draftDefinitions } from "./draft-definitions.ts";
 import { MetricDrafts } from "./metric-drafts.ts";
 import { gateDraft, removeDefinition } from "./gate-draft.ts";
@@ -125,7 +125,7 @@ function finish(
     delete file[section][name];
     draft.leaveOut(
       sources.get(`${section}.${name}`) ?? source,
-      `${section.replace(/s$/, "")} ${name}`,
+      itemName(section, name),
       "A person has edited it in the context. That definition is kept.",
       `Compare it with ${existing?.path ?? "the file"}.`,
     );
@@ -158,7 +158,7 @@ function askAboutVanished(
     for (const { section, name, source } of vanished(file, origin, isKnown)) {
       draft.ask(
         { path: source, line: 1 },
-        `${section.replace(/s$/, "")} ${name}`,
+        itemName(section, name),
         `${name} of ${file.path} was imported from ${source}, which no longer has it. Remove it?`,
         `Delete it in ${file.path}.`,
       );

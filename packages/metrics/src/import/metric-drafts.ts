@@ -1,16 +1,9 @@
-import { referencesOf } from "../expression/expression.ts";
+import { reference, referencesOf } from "../expression/expression.ts";
 import { parseExpression } from "../expression/parse-expression.ts";
 import { writeExpression } from "../expression/write-expression.ts";
 import { attempt, MetricError } from "../metric-error.ts";
 import type { MeasureEntry, MetricEntry } from "../model/metrics-file.ts";
-import {
-  definedName,
-  type Draft,
-  type DraftEntity,
-  type DraftMetric,
-  type MetricSink,
-  reference,
-} from "./draft-file.ts";
+import { definedName, type Draft, type DraftEntity, type DraftMetric, type MetricSink } from "./draft-file.ts";
 import { draftAggregates } from "./draft-aggregates.ts";
 import { EntityScope } from "./entity-scope.ts";
 import type {

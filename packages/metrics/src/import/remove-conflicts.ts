@@ -1,7 +1,7 @@
 import { referencesOf } from "../expression/expression.ts";
 import { parseExpression } from "../expression/parse-expression.ts";
 import type { MetricEntry, MetricsFile } from "../model/metrics-file.ts";
-import type { Draft, DraftEntity, Section } from "./draft-file.ts";
+import { type Draft, type DraftEntity, itemName, type Section } from "./draft-file.ts";
 import type { MergedFile } from "./merge-file.ts";
 
 interface Part {
@@ -42,7 +42,7 @@ export function removeConflicts(
     delete entity.file[section][name];
     removed.push({ entity, section, name });
     const at = entity.sources.get(`${section}.${name}`) ?? entity.source;
-    draft.leaveOut(at, `${section.replace(/s$/, "")} ${name}`, reason, "Rename one of them, or make them equal.");
+    draft.leaveOut(at, itemName(section, name), reason, "Rename one of them, or make them equal.");
   }
 
   function dependents({ entity, section, name }: Part): Part[] {

@@ -1,12 +1,11 @@
 import type { Dialect } from "@tandem/connectors";
 import { describe, expect, test } from "vitest";
-import { COMPARISONS, type Expression } from "../expression/expression.ts";
+import { COMPARISONS, type Expression, reference } from "../expression/expression.ts";
 import { parseExpression } from "../expression/parse-expression.ts";
 import { writeExpression } from "../expression/write-expression.ts";
 import { attempt, MetricError } from "../metric-error.ts";
 import { randomSource } from "../testing/random-case.ts";
 import { loadFragmentParser } from "./parse-fragment.ts";
-import { column } from "./entity-scope.ts";
 import type { TermType } from "./sql-term.ts";
 import { translateSql } from "./translate-sql.ts";
 
@@ -23,7 +22,7 @@ const TYPES: Record<string, TermType> = {
 const translate = (sql: string, dialect: Dialect): string => {
   const term = translateSql(parse(sql, dialect), {
     dialect,
-    resolve: (_, name) => ({ expression: column(name), type: TYPES[name] ?? "unknown" }),
+    resolve: (_, name) => ({ expression: reference(name), type: TYPES[name] ?? "unknown" }),
   });
   return term.period === undefined
     ? writeExpression(term.expression)
@@ -127,7 +126,7 @@ test("generated expressions come back from every dialect's parser as they were",
   const pick = <T>(items: readonly T[]): T => items[below(items.length)]!;
   const number = (depth: number): Expression =>
     depth === 0
-      ? pick<Expression>([column("price"), { kind: "number", value: pick(["1.5", "20.25", "0.1"]) }])
+      ? pick<Expression>([reference("price"), { kind: "number", value: pick(["1.5", "20.25", "0.1"]) }])
       : pick<() => Expression>([
           () => ({
             kind: "arithmetic",
@@ -145,12 +144,16 @@ test("generated expressions come back from every dialect's parser as they were",
         ])();
   const condition = (depth: number): Expression =>
     depth === 0
-      ? pick<Expression>([column("flag"), { kind: "is_null", operand: column("word") }])
+      ? pick<Expression>([reference("flag"), { kind: "is_null", operand: reference("word") }])
       : pick<() => Expression>([
           () => ({ kind: pick(["and", "or"]), left: condition(depth - 1), right: condition(depth - 1) }),
           () => ({ kind: "not", operand: condition(depth - 1) }),
           () => ({ kind: "compare", operator: pick(COMPARISONS), left: number(depth - 1), right: number(0) }),
-          () => ({ kind: "in", operand: column("word"), values: [{ kind: "text", value: pick(["a", "it's", ""]) }] }),
+          () => ({
+            kind: "in",
+            operand: reference("word"),
+            values: [{ kind: "text", value: pick(["a", "it's", ""]) }],
+          }),
         ])();
   for (let round = 0; round < 150; round += 1) {
     const expression = random() < 0.5 ? number(4) : condition(4);

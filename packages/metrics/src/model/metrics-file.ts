@@ -1,5 +1,8 @@
 import { z } from "zod";
+import type { Expression } from "../expression/expression.ts";
+import { parseExpression } from "../expression/parse-expression.ts";
 import { GRANULARITIES } from "../sql/granularity.ts";
+import type { Aggregate } from "../sql/sql.ts";
 
 /** Names of entities, roles, dimensions, measures and metrics. */
 const definedName = z
@@ -115,3 +118,11 @@ export const metricsFile = z.strictObject({
 export type MetricsFile = z.output<typeof metricsFile>;
 export type MeasureEntry = NonNullable<MetricsFile["measures"]>[string];
 export type MetricEntry = NonNullable<MetricsFile["metrics"]>[string];
+
+/** The aggregate of a measure and its expression; undefined if it counts rows. */
+export function aggregateOf(measure: MeasureEntry): { aggregate: Aggregate; expression: Expression | undefined } {
+  const aggregate = AGGREGATE_KEYS.find((key) => measure[key] !== undefined)!;
+  const text = measure[aggregate]!;
+  const countsRows = aggregate === "count" && text === "rows";
+  return { aggregate, expression: countsRows ? undefined : parseExpression(text) };
+}

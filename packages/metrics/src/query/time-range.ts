@@ -1,5 +1,5 @@
 import { MetricError } from "../metric-error.ts";
-import { contains, type Granularity } from "../sql/granularity.ts";
+import { contains, type Granularity, MINUTES, MONTHS } from "../sql/granularity.ts";
 import type { Offset } from "../model/model.ts";
 import { offsetOf, utcText, type ZoneOffsets } from "../sql/zone-offsets.ts";
 import type { MetricFilter, METRIC_RANGES } from "@tandem/protocol";
@@ -71,9 +71,6 @@ export function startOf(local: string, unit: Granularity): string {
   if (unit === "year") date.setUTCMonth(0);
   return utcText(date.getTime());
 }
-
-const MINUTES: Partial<Record<Granularity, number>> = { minute: 1, hour: 60, day: 1_440, week: 10_080 };
-const MONTHS: Partial<Record<Granularity, number>> = { month: 1, quarter: 3, year: 12 };
 
 /** A local time, moved; the last day of a shorter month stands for days that it does not have. */
 export function shifted(local: string, { count, unit }: Offset): string {

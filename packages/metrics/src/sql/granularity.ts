@@ -2,7 +2,7 @@
 export const GRANULARITIES = ["minute", "hour", "day", "week", "month", "quarter", "year"] as const;
 export type Granularity = (typeof GRANULARITIES)[number];
 
-const MONTHS: Partial<Record<Granularity, number>> = { month: 1, quarter: 3, year: 12 };
+export const MONTHS: Partial<Record<Granularity, number>> = { month: 1, quarter: 3, year: 12 };
 export const MINUTES: Partial<Record<Granularity, number>> = { minute: 1, hour: 60, day: 1_440, week: 10_080 };
 
 /** Whether every period of `coarse` consists of whole periods of `fine`. */
