@@ -1,35 +1,23 @@
-import type { ingest as ingestNow } from "./ingest/ingest.ts";
-import type { planIngest as planIngestNow } from "./ingest/ingest-plan.ts";
-import type { checkoutSource as checkoutNow } from "./sources/checkout-source.ts";
 import type { openSource as open } from "./sources/open-source.ts";
-import type { findJoins as findJoinsNow } from "./scan/find-joins.ts";
-import type { planScan as planScanNow } from "./scan/plan-scan.ts";
-import type { scan as scanNow } from "./scan/scan.ts";
-import type { planEvals as planEvalsNow, runEvals as runEvalsNow } from "./evals/run-evals.ts";
-import type { scrubContext as scrubNow } from "./scrub/scrub-context.ts";
 
 // Scan, ingest and memory consist of a hundred files, which take longer to load than most queries run. Load them on
 // demand.
 
-export const scan: typeof scanNow = async (...args) => (await import("./scan/scan.ts")).scan(...args);
+type Work = (...args: never[]) => Promise<unknown>;
 
-export const planScan: typeof planScanNow = async (...args) => (await import("./scan/plan-scan.ts")).planScan(...args);
+/** A function whose module is loaded by its first call. */
+const onDemand = <K extends string, M extends Record<K, Work>>(load: () => Promise<M>, name: K): M[K] =>
+  (async (...args: never[]) => (await load())[name](...args)) as M[K];
 
-export const findJoins: typeof findJoinsNow = async (...args) =>
-  (await import("./scan/find-joins.ts")).findJoins(...args);
-
-export const runEvals: typeof runEvalsNow = async (...args) => (await import("./evals/run-evals.ts")).runEvals(...args);
-
-export const planEvals: typeof planEvalsNow = async (...args) =>
-  (await import("./evals/run-evals.ts")).planEvals(...args);
-
-export const scrubContext: typeof scrubNow = async (...args) =>
-  (await import("./scrub/scrub-context.ts")).scrubContext(...args);
-
-export const ingest: typeof ingestNow = async (...args) => (await import("./ingest/ingest.ts")).ingest(...args);
-
-export const planIngest: typeof planIngestNow = async (...args) =>
-  (await import("./ingest/ingest-plan.ts")).planIngest(...args);
+export const scan = onDemand(() => import("./scan/scan.ts"), "scan");
+export const planScan = onDemand(() => import("./scan/plan-scan.ts"), "planScan");
+export const findJoins = onDemand(() => import("./scan/find-joins.ts"), "findJoins");
+export const runEvals = onDemand(() => import("./evals/run-evals.ts"), "runEvals");
+export const planEvals = onDemand(() => import("./evals/run-evals.ts"), "planEvals");
+export const scrubContext = onDemand(() => import("./scrub/scrub-context.ts"), "scrubContext");
+export const ingest = onDemand(() => import("./ingest/ingest.ts"), "ingest");
+export const planIngest = onDemand(() => import("./ingest/ingest-plan.ts"), "planIngest");
+export const checkoutSource = onDemand(() => import("./sources/checkout-source.ts"), "checkoutSource");
 
 /** Readers are loaded on first use. */
 export const openSource: typeof open = (name, config, rules) => ({
@@ -42,6 +30,3 @@ export const openSource: typeof open = (name, config, rules) => ({
     yield* library.openSource(name, config, rules).list(options);
   },
 });
-
-export const checkoutSource: typeof checkoutNow = async (...args) =>
-  (await import("./sources/checkout-source.ts")).checkoutSource(...args);
