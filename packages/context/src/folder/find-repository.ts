@@ -1,10 +1,7 @@
 import { RequestError } from "@tandem/protocol";
 import { git, GitFailed } from "@tandem/workspace";
 import { realpath } from "node:fs/promises";
-import { setTimeout as sleep } from "node:timers/promises";
-
-const TRIES = 20;
-const PAUSE_MS = 100;
+import { retryGit } from "./retry-git.ts";
 
 /** The git repository of the context's history. */
 export interface Repository {
@@ -19,18 +16,16 @@ export interface Repository {
 export async function ownRepository(folder: string): Promise<Repository> {
   const found = await locate(folder);
   if (found?.top === folder) return { gitDir: found.gitDir, objectFormat: found.objectFormat, isOwn: true };
-  for (let tries = 1; ; tries += 1) {
-    try {
+  // Race: another process may be creating it right now.
+  return retryGit(
+    async () => {
       await git(folder, ["init", "--quiet", "--initial-branch=main", "--template="]);
       // Store bytes unchanged, whatever the user's settings.
       await git(folder, ["config", "core.autocrlf", "false"]);
       return await ownRepository(folder);
-    } catch (error) {
-      // Race: another process is creating it right now.
-      if (!(error instanceof GitFailed) || !error.stderr.includes("lock") || tries === TRIES) throw error;
-      await sleep(PAUSE_MS);
-    }
-  }
+    },
+    ({ stderr }) => stderr.includes("lock"),
+  );
 }
 
 export async function projectRepository(folder: string): Promise<Repository> {

@@ -1,13 +1,11 @@
 import { GitFailed } from "@tandem/workspace";
 import { open, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
+import { retryGit } from "./retry-git.ts";
 import { gitBytes, REWRITTEN_REF } from "./rewrite-history.ts";
 
 const JOURNAL = "tandem-rewrite.json";
-const TRIES = 20;
-const PAUSE_MS = 100;
 
 /** Refs to move; `to` null deletes one. */
 const journal = z.object({
@@ -32,16 +30,8 @@ export async function writeJournal(gitDir: string, content: RewriteJournal): Pro
 export async function finishRewrite(gitDir: string): Promise<void> {
   const updates = await readJournal(gitDir);
   if (!updates) return;
-  for (let tries = 1; ; tries += 1) {
-    try {
-      await moveRefs(gitDir, updates);
-      break;
-    } catch (error) {
-      // Race: the git process of a killed Tandem is still moving them.
-      if (!(error instanceof GitFailed) || tries === TRIES) throw error;
-      await sleep(PAUSE_MS);
-    }
-  }
+  // Race: the git process of a killed Tandem may still be moving them.
+  await retryGit(() => moveRefs(gitDir, updates));
   // Git keeps old commits for these files and for the logs of the refs.
   for (const name of ["ORIG_HEAD", "FETCH_HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD"]) {
     await rm(join(gitDir, name), { force: true });

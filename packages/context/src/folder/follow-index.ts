@@ -1,9 +1,5 @@
-import { GitFailed } from "@tandem/workspace";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { GitHistory } from "./git-history.ts";
-
-const TRIES = 20;
-const PAUSE_MS = 100;
+import { retryGit } from "./retry-git.ts";
 
 type Tree = ReadonlyMap<string, string>;
 
@@ -17,23 +13,17 @@ export async function followIndex(
   before: Tree,
   after: Tree,
 ): Promise<void> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      const staged = await readIndex(history);
-      const lines = paths
-        .filter((path) => staged.get(path) === before.get(path))
-        .map((path) => {
-          const blob = after.get(path);
-          return blob === undefined ? `0 ${"0".repeat(40)}\t${path}` : `100644 ${blob}\t${path}`;
-        });
-      if (lines.length > 0) await history.run(["update-index", "-z", "--index-info"], `${lines.join("\0")}\0`);
-      return;
-    } catch (error) {
-      // Race: the user's git holds the lock.
-      if (!(error instanceof GitFailed) || tries === TRIES) throw error;
-      await sleep(PAUSE_MS);
-    }
-  }
+  // Race: the user's git may hold the lock.
+  await retryGit(async () => {
+    const staged = await readIndex(history);
+    const lines = paths
+      .filter((path) => staged.get(path) === before.get(path))
+      .map((path) => {
+        const blob = after.get(path);
+        return blob === undefined ? `0 ${"0".repeat(40)}\t${path}` : `100644 ${blob}\t${path}`;
+      });
+    if (lines.length > 0) await history.run(["update-index", "-z", "--index-info"], `${lines.join("\0")}\0`);
+  });
 }
 
 async function readIndex(history: GitHistory): Promise<Map<string, string>> {
