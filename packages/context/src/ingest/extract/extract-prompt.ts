@@ -2,6 +2,7 @@ import { nearest } from "@tandem/protocol";
 import { z } from "zod";
 import type { Chunk, DocumentRecord } from "../evidence/document-record.ts";
 import { asQuotation, QUOTATIONS } from "../../untrusted/as-quotation.ts";
+import { pageId, requireEach } from "../triage/triage-prompt.ts";
 import { CANDIDATE_ACTIONS, scores } from "./candidate.ts";
 
 /** Increment when the prompt or the answer's schema changes. */
@@ -47,8 +48,6 @@ export interface ReadPage {
   chunks: readonly Chunk[];
 }
 
-const pageId = (index: number): string => `p${index + 1}`;
-
 /**
  * Answer schema for some pages: exactly one entry each, which cites only its own passages. An unknown citation is not
  * guessed: the runtime returns the answer to the model once with the error, then the call fails.
@@ -59,13 +58,7 @@ export function extractAnswer(pages: readonly ReadPage[]) {
   return z
     .object({ pages: z.array(extraction.extend({ id: z.string().describe("As given, such as p1.") })) })
     .superRefine(({ pages: given }, context) => {
-      const named = given.map(({ id }) => id);
-      const wrong = [
-        ...ids.filter((id) => !named.includes(id)).map((id) => `There is no entry for ${id}.`),
-        ...named.filter((id) => !known.has(id)).map((id) => `There is no page ${id}.`),
-        ...named.filter((id, index) => named.indexOf(id) !== index).map((id) => `There are several entries for ${id}.`),
-      ];
-      for (const message of wrong) context.addIssue({ code: "custom", message, path: ["pages"] });
+      requireEach(ids, given, context);
       for (const [index, page] of given.entries()) checkPage(page, known.get(page.id) ?? [], ["pages", index], context);
     })
     .transform(({ pages: given }) => {

@@ -46,9 +46,24 @@ export function triagePrompt(pages: readonly DocumentRecord[]): string {
   return `${task}\n\n${quoted.join("\n\n")}`;
 }
 
-const pageId = (index: number): string => `p${index + 1}`;
+export const pageId = (index: number): string => `p${index + 1}`;
 
-/** Requires exactly one verdict per page; the runtime reports violations to the model. */
+/** Requires exactly one entry per page; the runtime reports violations to the model. */
+export function requireEach(
+  ids: readonly string[],
+  pages: readonly { id: string }[],
+  context: z.core.$RefinementCtx,
+): void {
+  const given = pages.map(({ id }) => id);
+  const wrong = [
+    ...ids.filter((id) => !given.includes(id)).map((id) => `There is no entry for ${id}.`),
+    ...given.filter((id) => !ids.includes(id)).map((id) => `There is no page ${id}.`),
+    ...given.filter((id, index) => given.indexOf(id) !== index).map((id) => `There are several entries for ${id}.`),
+  ];
+  for (const message of wrong) context.addIssue({ code: "custom", message, path: ["pages"] });
+}
+
+/** Exactly one verdict per page. */
 export function triageAnswer(count: number) {
   const ids = Array.from({ length: count }, (_, index) => pageId(index));
   return z
@@ -65,15 +80,7 @@ export function triageAnswer(count: number) {
         }),
       ),
     })
-    .superRefine(({ pages }, context) => {
-      const given = pages.map(({ id }) => id);
-      const wrong = [
-        ...ids.filter((id) => !given.includes(id)).map((id) => `There is no entry for ${id}.`),
-        ...given.filter((id) => !ids.includes(id)).map((id) => `There is no page ${id}.`),
-        ...given.filter((id, index) => given.indexOf(id) !== index).map((id) => `There are several entries for ${id}.`),
-      ];
-      for (const message of wrong) context.addIssue({ code: "custom", message, path: ["pages"] });
-    })
+    .superRefine(({ pages }, context) => requireEach(ids, pages, context))
     .transform(({ pages }) => {
       const short = (text: string) => text.slice(0, MAX_REASON).toWellFormed();
       const byId = new Map(
