@@ -5,7 +5,7 @@ import type { ContextStore } from "../sources/context-store.ts";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import { leftAlone } from "../folder/left-alone.ts";
 import { findRejected } from "../proposals/rejected-passages.ts";
-import { pageKeyOf, parsePage } from "../wiki/page-file.ts";
+import { readPage } from "../wiki/page-file.ts";
 
 /**
  * Reads the passages that agents and searches may see, by citation. No passage of a suspicious document is served, and none
@@ -29,11 +29,8 @@ export async function readServedPassages(
 /** Whether a page of the wiki cites the passage as it is now. A person has seen it with the page. */
 export async function isCited(folder: ContextFolder, { citation, hash }: Chunk): Promise<boolean> {
   for (const path of await folder.list("wiki/")) {
-    const key = pageKeyOf(path);
-    const text = key === undefined ? undefined : await folder.read(path).catch(leftAlone);
-    const parsed = text === undefined ? undefined : parsePage(key!, text);
-    const sources = parsed?.success ? parsed.page.sources : [];
-    if (sources.some((source) => source.citation === citation && source.sha256 === hash)) return true;
+    const page = readPage(path, await folder.read(path).catch(leftAlone));
+    if (page?.sources.some((source) => source.citation === citation && source.sha256 === hash)) return true;
   }
   return false;
 }

@@ -59,6 +59,13 @@ export function parsePage(key: string, text: string): ParsedPage {
   return { success: true, page: { ...value, key, title: headingOf(body) ?? key, body }, bodyLine };
 }
 
+/** The page in a file; undefined if the file does not exist or is not a valid page. */
+export function readPage(path: string, text: string | null | undefined): PageFile | undefined {
+  const key = pageKeyOf(path);
+  const parsed = key === undefined || text === undefined || text === null ? undefined : parsePage(key, text);
+  return parsed?.success ? parsed.page : undefined;
+}
+
 /** Keeps a person's own keys in the file. */
 export function renderPage({ key: _key, title, body, ...frontMatter }: PageFile, existing?: string): string {
   const headed = headingOf(body) === undefined ? `# ${title}\n\n${body}` : body;

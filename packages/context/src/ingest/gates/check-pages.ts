@@ -1,6 +1,6 @@
 import type { FileProblem } from "../../formats/file-problem.ts";
 import { checkPage, citationsIn } from "../../wiki/check-page.ts";
-import { pageKeyOf, parsePage } from "../../wiki/page-file.ts";
+import { pageKeyOf, parsePage, readPage } from "../../wiki/page-file.ts";
 import { uncitedBlocks } from "../workbench/page-blocks.ts";
 
 /** Pages after and before a change. */
@@ -35,7 +35,7 @@ export async function checkPages(
   const removed = changed.filter((path) => view.read(path) === null).map((path) => pageKeyOf(path));
   if (removed.length === 0) return found;
   for (const path of view.paths.filter((each) => !changed.includes(each))) {
-    const page = pageOf(path, view.read(path));
+    const page = readPage(path, view.read(path));
     const dangling = removed.filter((key) => key !== undefined && page?.refs.includes(`page:${key}`));
     const problems = dangling.map((key): FileProblem => ({
       type: "unknown_ref",
@@ -59,7 +59,7 @@ export async function checkText(
   const parsed = parsePage(key, text);
   if (!parsed.success) return parsed.problems;
   const { page, bodyLine } = parsed;
-  const before = pageOf(path, view.before(path));
+  const before = readPage(path, view.before(path));
   const pages = new Set(view.paths);
   const known = await citations(citationsIn(page.body).map(({ citation }) => citation));
   const citedBefore = new Set(before?.sources.map(({ citation }) => citation));
@@ -79,10 +79,4 @@ export async function checkText(
     message: `This rests on nothing: ${JSON.stringify(block.text.slice(0, 80))}.`,
   }));
   return [...problems, ...uncited];
-}
-
-function pageOf(path: string, text: string | null) {
-  const key = pageKeyOf(path);
-  const parsed = key === undefined || text === null ? undefined : parsePage(key, text);
-  return parsed?.success ? parsed.page : undefined;
 }

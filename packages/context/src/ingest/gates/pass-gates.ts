@@ -1,6 +1,6 @@
 import { TandemError } from "@tandem/protocol";
 import { describeProblem, type FileProblem } from "../../formats/file-problem.ts";
-import { pageKeyOf, parsePage } from "../../wiki/page-file.ts";
+import { pageKeyOf, readPage } from "../../wiki/page-file.ts";
 import { repairFile } from "../repair/repair-file.ts";
 import type { IngestLine } from "../workbench/ingest-line.ts";
 import type { Pages } from "../workbench/pages.ts";
@@ -78,9 +78,7 @@ function takeBack(pages: Pages, path: string): void {
     pages.restore(path);
     return;
   }
-  const key = pageKeyOf(path);
-  const parsed = key === undefined ? undefined : parsePage(key, pages.read(path) ?? "");
-  const refs = parsed?.success ? parsed.page.refs : [];
+  const refs = readPage(path, pages.read(path))?.refs ?? [];
   for (const change of pages.changes) {
     if (change.after === null && refs.includes(`page:${pageKeyOf(change.path)}`)) pages.restore(change.path);
   }

@@ -1,5 +1,5 @@
 import type { RecordChange } from "@tandem/storage";
-import { parsePage, pageKeyOf } from "../../wiki/page-file.ts";
+import { readPage } from "../../wiki/page-file.ts";
 import type { TableDraft } from "../catalogue/draft-dbt.ts";
 import type { CandidateDecision } from "../curate/curate.ts";
 import { documentOf } from "../../sources/citation.ts";
@@ -60,9 +60,8 @@ function artifactsByDocument(pages: Pages, tables: readonly TableDraft[]): Map<s
   const add = (document: string, artifact: string) =>
     found.set(document, (found.get(document) ?? new Set()).add(artifact));
   for (const { path, after } of pages.changes) {
-    const key = pageKeyOf(path);
-    const parsed = key === undefined || after === null ? undefined : parsePage(key, after);
-    if (parsed?.success) for (const { citation } of parsed.page.sources) add(documentOf(citation), `page:${key}`);
+    const page = readPage(path, after);
+    for (const { citation } of page?.sources ?? []) add(documentOf(citation), `page:${page!.key}`);
   }
   for (const { artifact, documents } of tables) for (const document of documents) add(document, artifact);
   return found;

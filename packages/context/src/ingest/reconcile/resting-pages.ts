@@ -1,4 +1,4 @@
-import { pageKeyOf, parsePage } from "../../wiki/page-file.ts";
+import { readPage } from "../../wiki/page-file.ts";
 import { documentOf } from "../../sources/citation.ts";
 import type { Pages } from "../workbench/pages.ts";
 
@@ -28,12 +28,11 @@ export function restingPages(pages: Pages, { deleted, changed }: Gone): Eviction
     return deleted.has(document) || (left !== undefined && !left.has(citation));
   };
   return pages.paths.flatMap((path): Eviction[] => {
-    const key = pageKeyOf(path);
-    const parsed = key === undefined ? undefined : parsePage(key, pages.read(path) ?? "");
-    if (!parsed?.success) return [];
-    const cited = parsed.page.sources.map(({ citation }) => citation);
+    const page = readPage(path, pages.read(path));
+    if (!page) return [];
+    const cited = page.sources.map(({ citation }) => citation);
     const citations = cited.filter(isGone);
     if (citations.length === 0) return [];
-    return [{ artifact: `page:${key}`, path, citations, whole: citations.length === cited.length }];
+    return [{ artifact: `page:${page.key}`, path, citations, whole: citations.length === cited.length }];
   });
 }

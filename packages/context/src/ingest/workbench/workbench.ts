@@ -1,6 +1,6 @@
 import { ContextFiles } from "../../folder/context-files.ts";
 import type { ContextFolder, ContextWorktree } from "../../folder/context-folder.ts";
-import { type PageFile, pageKeyOf, pagePath, parsePage } from "../../wiki/page-file.ts";
+import { type PageFile, pageKeyOf, pagePath, readPage } from "../../wiki/page-file.ts";
 import type { PageChange, Pages } from "./pages.ts";
 import { leftAlone } from "../../folder/left-alone.ts";
 
@@ -56,9 +56,7 @@ export class Workbench implements AsyncDisposable {
 
   /** Undefined if it does not exist or is not a valid page. */
   async page(key: string): Promise<PageFile | undefined> {
-    const text = await this.read(pagePath(key));
-    const parsed = text === undefined ? undefined : parsePage(key, text);
-    return parsed?.success ? parsed.page : undefined;
+    return readPage(pagePath(key), await this.read(pagePath(key)));
   }
 
   async pages(): Promise<PageFile[]> {
