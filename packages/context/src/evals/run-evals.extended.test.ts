@@ -3,7 +3,7 @@ import { type ModelRequest, type Script, text } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { plainTools, taskOf, use } from "../ingest/testing/agent-requests.ts";
 import { RehearsedBackend } from "../scan/testing/rehearsed-backend.ts";
-import { EvalStage } from "./testing/eval-stage.ts";
+import { type EvalStage, openEvalStage } from "./testing/eval-stage.ts";
 import { EVALS, GOLD, SHOP_SQL } from "./testing/shop-evals.ts";
 
 const ASKS = new Map(
@@ -39,7 +39,7 @@ let backend: RehearsedBackend;
 let stage: EvalStage;
 beforeAll(async () => {
   backend = await RehearsedBackend.open("anthropic");
-  stage = await EvalStage.open(SHOP_SQL, { "evals/shop.yaml": EVALS }, backend);
+  stage = await openEvalStage(SHOP_SQL, { "evals/shop.yaml": EVALS }, backend);
 });
 afterAll(async () => {
   await stage[Symbol.asyncDispose]();

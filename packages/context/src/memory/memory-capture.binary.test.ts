@@ -4,7 +4,7 @@ import type { RehearsedBackend } from "../scan/testing/rehearsed-backend.ts";
 import { JobRunner } from "../runs/job-runner.ts";
 import { MemoryCapture } from "./memory-capture.ts";
 import { memoryKind } from "./memory-kind.ts";
-import { MemoryStage } from "./testing/memory-stage.ts";
+import { type MemoryStage, openMemoryStage } from "./testing/memory-stage.ts";
 import { sharedBackend } from "../scan/testing/shared-backend.ts";
 
 const backend = await sharedBackend();
@@ -58,7 +58,7 @@ function watch(
 }
 
 test("reads an archived session at once, an idle one after a while, and each once", async () => {
-  await using stage = await MemoryStage.open(backend);
+  await using stage = await openMemoryStage(backend);
   const idle = await stage.session({ user: "Something." });
   const archived = await stage.session({ user: "Something else." });
   await stage.archive(archived.id);
@@ -77,7 +77,7 @@ test("reads an archived session at once, an idle one after a while, and each onc
 });
 
 test("notices events while it runs", async () => {
-  await using stage = await MemoryStage.open(backend);
+  await using stage = await openMemoryStage(backend);
   await using watched = watch(stage);
   watched.captures.start();
   await watched.captures.look();
@@ -87,7 +87,7 @@ test("notices events while it runs", async () => {
 });
 
 test("retries failures later, without blocking other sessions forever", async () => {
-  await using stage = await MemoryStage.open(backend);
+  await using stage = await openMemoryStage(backend);
   const first = await stage.session({ user: "Something." });
   const second = await stage.session({ user: "Something else." });
   await stage.archive(first.id);
@@ -113,7 +113,7 @@ test("retries failures later, without blocking other sessions forever", async ()
 });
 
 test("ignores sessions of other projects in the same store", async () => {
-  await using stage = await MemoryStage.open(backend);
+  await using stage = await openMemoryStage(backend);
   const theirs = await stage.session({ user: "Something of others." });
   const ours = await stage.session({ user: "Something of ours." });
   await stage.archive(theirs.id);
@@ -129,7 +129,7 @@ test("ignores sessions of other projects in the same store", async () => {
 });
 
 test("does nothing when it is off", async () => {
-  await using stage = await MemoryStage.open(backend);
+  await using stage = await openMemoryStage(backend);
   const { id } = await stage.session({ user: "Something." });
   await using watched = watch(stage, "off");
   watched.captures.start();

@@ -6,7 +6,7 @@ import { createContextTools } from "../tools/context-tools.ts";
 import { CatalogueReader } from "../catalogue/catalogue-reader.ts";
 import type { Context } from "../open-context.ts";
 import { remember } from "./remember.ts";
-import { MemoryStage } from "./testing/memory-stage.ts";
+import { type MemoryStage, openMemoryStage } from "./testing/memory-stage.ts";
 
 const words = (text: string, more: object = {}) => ({
   text,
@@ -50,7 +50,7 @@ const found = async (context: Context, agent?: string) => {
 };
 
 test("a memory is found by its scope: everyone, one user, or one agent's sessions", async () => {
-  await using stage = await MemoryStage.open();
+  await using stage = await openMemoryStage();
   const ada = await asUser(stage, "ada");
   const bob = await asUser(stage, "bob");
   await remember(ada, words("Weeks begin on Mondays."));
@@ -75,7 +75,7 @@ test("a memory is found by its scope: everyone, one user, or one agent's session
 });
 
 test("a memory that has expired is neither found nor read, by the clock of the context", async () => {
-  await using stage = await MemoryStage.open();
+  await using stage = await openMemoryStage();
   let now = new Date("2031-03-05T12:00:00Z");
   const context = await asUser(stage, "ada", () => now);
   const { memory } = await remember(context, words("Weeks begin on Mondays.", { expiresAt: "2031-03-06T12:00:00Z" }));
@@ -90,7 +90,7 @@ test("a memory that has expired is neither found nor read, by the clock of the c
 });
 
 test("memories of others do not displace matching ones", async () => {
-  await using stage = await MemoryStage.open();
+  await using stage = await openMemoryStage();
   await remember(stage.context, words("Weeks begin on Mondays, says everybody who has been asked about it so far."));
   for (let i = 0; i < 6; i += 1) {
     await remember(stage.context, words(`Weeks begin ${i}.`, { scope: "agent", agent: "another" }));
@@ -100,7 +100,7 @@ test("memories of others do not displace matching ones", async () => {
 });
 
 test("an agent's own memory is kept under its name, and an external client has none", async () => {
-  await using stage = await MemoryStage.open();
+  await using stage = await openMemoryStage();
   const { state, result } = await stage.run({
     text: "Orders are in orders_v2.",
     scope: "agent",

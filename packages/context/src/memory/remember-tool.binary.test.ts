@@ -2,10 +2,10 @@ import { expect, test } from "vitest";
 import { JobRunner } from "../runs/job-runner.ts";
 import { jobTools } from "../tools/job-tools.ts";
 import { rememberKind } from "./memory-kind.ts";
-import { MemoryStage } from "./testing/memory-stage.ts";
+import { openMemoryStage } from "./testing/memory-stage.ts";
 
 test("concurrent submissions over the tool become proposals one by one", async () => {
-  await using stage = await MemoryStage.open(undefined, { memory: "always" });
+  await using stage = await openMemoryStage(undefined, { memory: "always" });
   const { store, context } = stage;
   await using runner = new JobRunner({
     store,

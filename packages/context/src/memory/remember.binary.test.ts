@@ -6,12 +6,12 @@ import { sharedStore } from "../testing/shared-store.ts";
 import { contradictionsOf } from "./memories.ts";
 import { isExpired } from "../formats/memory-file.ts";
 import { forget, keep, remember, type Words } from "./remember.ts";
-import { MemoryStage } from "./testing/memory-stage.ts";
+import { openMemoryStage } from "./testing/memory-stage.ts";
 import { sharedBackend } from "../scan/testing/shared-backend.ts";
 
 const backend = await sharedBackend();
 const store = sharedStore();
-const openStage = (model?: RehearsedBackend, accept?: object) => MemoryStage.open(model, accept, store());
+const openStage = (model?: RehearsedBackend, accept?: object) => openMemoryStage(model, accept, store());
 
 const words = (text: string, more: Partial<Words> = {}): Words => ({
   text,

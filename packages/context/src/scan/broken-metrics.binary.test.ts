@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { MetricsReader } from "../metric-definitions/metrics-reader.ts";
 import { Metrics } from "../metrics/metrics-service.ts";
 import { CatalogueReader } from "../catalogue/catalogue-reader.ts";
-import { ScanStage } from "./testing/scan-stage.ts";
+import { openScanStage } from "./testing/scan-stage.ts";
 
 const ORDER = `entity: order
 table: main.orders
@@ -12,7 +12,7 @@ metrics: { revenue: { measure: amount }, orders: { measure: count } }
 `;
 
 test("a scan names the metrics that a dropped column breaks, once", async () => {
-  await using stage = await ScanStage.open("CREATE TABLE orders (id INTEGER PRIMARY KEY, cents INTEGER, note TEXT)");
+  await using stage = await openScanStage("CREATE TABLE orders (id INTEGER PRIMARY KEY, cents INTEGER, note TEXT)");
   await stage.scan();
   const { folder } = stage.context;
   await folder.commit([{ path: "metrics/shop/order.yaml", expected: null, content: ORDER }], { subject: "Metrics" });

@@ -5,14 +5,14 @@ import { sharedStore } from "../testing/shared-store.ts";
 import { CatalogueReader } from "../catalogue/catalogue-reader.ts";
 import type { RehearsedBackend } from "./testing/rehearsed-backend.ts";
 import { describeAll, isAboutJoins, nameJoins } from "./testing/scan-answers.ts";
-import { ScanStage } from "./testing/scan-stage.ts";
+import { openScanStage } from "./testing/scan-stage.ts";
 import { SHOP_SQL } from "./testing/shop-sql.ts";
 import { withMethods } from "./testing/with-methods.ts";
 import { sharedBackend } from "./testing/shared-backend.ts";
 
 const backend = await sharedBackend();
 const store = sharedStore();
-const openStage = (model?: RehearsedBackend) => ScanStage.open(SHOP_SQL, model, undefined, store());
+const openStage = (model?: RehearsedBackend) => openScanStage(SHOP_SQL, model, undefined, store());
 
 describe("during a scan", () => {
   test("a vanished table is skipped and listed, and the rest completes", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { describeAll, nameJoins } from "./testing/scan-answers.ts";
-import { ScanStage } from "./testing/scan-stage.ts";
+import { openScanStage } from "./testing/scan-stage.ts";
 import { sharedBackend } from "./testing/shared-backend.ts";
 
 const backend = await sharedBackend();
@@ -16,7 +16,7 @@ describe("values that may not be stored", () => {
   const FORBIDDEN = ["wiebel", "nall", "DE8937", "WEST1234", "gradeXYZ", "Where target_type is"];
 
   test("reach no file, git object, prompt, event or record", async () => {
-    await using stage = await ScanStage.open(SECRETS, backend);
+    await using stage = await openScanStage(SECRETS, backend);
     const { state, result, events } = await stage.scan({
       script: [describeAll(), nameJoins()],
       scan: { samples: { "shop/main.marks": "none", "shop/main.people.city": "values" } },

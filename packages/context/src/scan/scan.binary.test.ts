@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sharedStore } from "../testing/shared-store.ts";
 import { askedTables, describeAll, isAboutDescriptions, isAboutJoins, nameJoins } from "./testing/scan-answers.ts";
 import type { RehearsedBackend } from "./testing/rehearsed-backend.ts";
-import { type ScanOutcome, ScanStage } from "./testing/scan-stage.ts";
+import { openScanStage, type ScanOutcome, type ScanStage } from "./testing/scan-stage.ts";
 import { SHOP_SQL } from "./testing/shop-sql.ts";
 import { withMethods } from "./testing/with-methods.ts";
 import { sharedBackend } from "./testing/shared-backend.ts";
@@ -15,7 +15,7 @@ import { sharedBackend } from "./testing/shared-backend.ts";
 const backend = await sharedBackend();
 const store = sharedStore();
 const openStage = (sql: string, model?: RehearsedBackend, accept?: object) =>
-  ScanStage.open(sql, model, accept, store());
+  openScanStage(sql, model, accept, store());
 
 const answers = [describeAll(), nameJoins()];
 

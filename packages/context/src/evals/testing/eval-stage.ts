@@ -1,18 +1,17 @@
 import { type Connection, openConnection } from "@tandem/connectors";
 import { configSchema, type EvalReport, evalReport } from "@tandem/protocol";
 import { profileTables } from "@tandem/relationships";
-import { openStore, type JobRow, type Store } from "@tandem/storage";
-import { mkdtemp, rm } from "node:fs/promises";
+import type { JobRow } from "@tandem/storage";
 import { DatabaseSync } from "node:sqlite";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { withMethods } from "../../scan/testing/with-methods.ts";
 import { updateTableFile } from "../../catalogue/update-table-file.ts";
 import { Metrics } from "../../metrics/metrics-service.ts";
 import { MetricsReader } from "../../metric-definitions/metrics-reader.ts";
-import { type Context, openContext } from "../../open-context.ts";
+import { openContext } from "../../open-context.ts";
 import type { Budget } from "../../runs/metered-llm.ts";
 import type { RehearsedBackend } from "../../scan/testing/rehearsed-backend.ts";
+import { openScratch } from "../../testing/open-scratch.ts";
 import { runOneJob } from "../../testing/run-one-job.ts";
 import { createContextTools } from "../../tools/context-tools.ts";
 import { evalParams } from "../eval-params.ts";
@@ -26,73 +25,46 @@ export interface StageRun {
   signal?: AbortSignal;
 }
 
+export type EvalStage = Awaited<ReturnType<typeof openEvalStage>>;
+
 /** A context over a small database, with eval files and a scripted model. */
-export class EvalStage implements AsyncDisposable {
-  readonly context: Context;
-  readonly database: DatabaseSync;
-  readonly #store: Store;
-  readonly #home: string;
-  readonly #backend: RehearsedBackend;
-  #connection: Connection | undefined;
-
-  private constructor(context: Context, database: DatabaseSync, store: Store, home: string, backend: RehearsedBackend) {
-    this.context = context;
-    this.database = database;
-    this.#store = store;
-    this.#home = home;
-    this.#backend = backend;
-  }
-
-  static async open(sql: string, files: Record<string, string>, backend: RehearsedBackend): Promise<EvalStage> {
-    const home = await mkdtemp(join(tmpdir(), "tandem-eval-stage-"));
-    const path = join(home, "shop.sqlite");
-    const database = new DatabaseSync(path);
-    database.exec(sql);
-    const store = await openStore(join(home, "tandem.db"));
-    const { accept } = configSchema.parse({}).context;
-    const context = await openContext({ path: join(home, "context"), git: "own", accept, store });
-    const stage = new EvalStage(context, database, store, home, backend);
-    await stage.write({ ...(await catalogueOf(path)), ...files });
-    return stage;
-  }
-
+export async function openEvalStage(sql: string, files: Record<string, string>, backend: RehearsedBackend) {
+  await using parts = new AsyncDisposableStack();
+  const { home, store } = await openScratch(parts);
+  const location = { driver: "sqlite" as const, path: join(home, "shop.sqlite") };
+  const database = parts.adopt(new DatabaseSync(location.path), (opened) => opened.close());
+  database.exec(sql);
+  const { accept } = configSchema.parse({}).context;
+  const context = await openContext({ path: join(home, "context"), git: "own", accept, store });
+  const { folder } = context;
   /** Writes files as a person would. */
-  async write(files: Record<string, string>): Promise<void> {
-    const { folder } = this.context;
-    const changes = Object.entries(files).map(async ([path, content]) => ({
+  const write = async (changed: Record<string, string>): Promise<void> => {
+    const changes = Object.entries(changed).map(async ([path, content]) => ({
       path,
       content,
       expected: (await folder.read(path)) ?? null,
     }));
     await folder.commit(await Promise.all(changes), { subject: "Files" });
-  }
-
-  async run({ params = {}, model = "claude-sonnet-5", limit, signal }: StageRun = {}): Promise<JobRow> {
-    const { folder } = this.context;
-    const location = { driver: "sqlite" as const, path: join(this.#home, "shop.sqlite") };
-    const runtime = this.#backend.runtime;
+  };
+  await write({ ...(await catalogueOf(location.path)), ...files });
+  let opened: Connection | undefined;
+  const run = async ({ params = {}, model = "claude-sonnet-5", limit, signal }: StageRun = {}): Promise<JobRow> => {
     // One for all runs of the stage: its reader processes are dear to start.
-    const connection = (this.#connection ??= await openConnection(location));
+    const connection = (opened ??= owned.use(await openConnection(location)));
     const shared = withMethods(connection, { [Symbol.asyncDispose]: async () => {} });
     return await runOneJob({
-      store: this.#store,
+      store,
       space: folder.id,
       kind: "evals",
       params,
       holder: "a test",
-      llm: {
-        backend: runtime.backend,
-        open: async (onReport) => {
-          this.#backend.onReport = onReport;
-          return { ...runtime, close: async () => {} };
-        },
-      },
+      llm: backend.source,
       modelOf: () => model,
       signal,
-      body: (run) =>
-        runEvals(run, {
-          context: this.context,
-          store: this.#store,
+      body: (job) =>
+        runEvals(job, {
+          context,
+          store,
           embedder: undefined,
           createTools: ({ now, ...view }) => {
             const dialects = new Map([["shop", "sqlite" as const]]);
@@ -107,20 +79,20 @@ export class EvalStage implements AsyncDisposable {
           limit,
         }),
     });
-  }
-
-  async report(run: StageRun = {}): Promise<EvalReport> {
-    const row = await this.run(run);
-    if (row.result === null) throw new Error(JSON.stringify(row.error));
-    return evalReport.parse(row.result);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#connection?.[Symbol.asyncDispose]();
-    this.database.close();
-    await this.#store[Symbol.asyncDispose]();
-    await rm(this.#home, { recursive: true, force: true, maxRetries: 5 });
-  }
+  };
+  const owned = parts.move();
+  return {
+    context,
+    database,
+    write,
+    run,
+    report: async (wanted: StageRun = {}): Promise<EvalReport> => {
+      const row = await run(wanted);
+      if (row.result === null) throw new Error(JSON.stringify(row.error));
+      return evalReport.parse(row.result);
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
 }
 
 /** The catalogue that a scan would write, with declared joins. */

@@ -1,11 +1,10 @@
 import { type Config, configSchema, type EventOf, newId, type SessionEvent, type SessionId } from "@tandem/protocol";
 import type { Script } from "@tandem/rehearsal";
-import { type JobRow, openStore, type SessionRow, type Store } from "@tandem/storage";
-import { mkdtemp, rm } from "node:fs/promises";
+import type { JobRow, SessionRow, Store } from "@tandem/storage";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Context, openContext } from "../../open-context.ts";
-import type { LlmSource } from "../../runs/metered-llm.ts";
+import { openContext } from "../../open-context.ts";
+import { openScratch } from "../../testing/open-scratch.ts";
 import { runOneJob } from "../../testing/run-one-job.ts";
 import type { RehearsedBackend } from "../../scan/testing/rehearsed-backend.ts";
 import { Memories } from "../memories.ts";
@@ -17,109 +16,78 @@ type Said =
   | { agent: string }
   | { call: string; input?: Record<string, unknown>; result: string };
 
-/** A real context, store with sessions, and `memory` jobs. */
-export class MemoryStage implements AsyncDisposable {
-  readonly store: Store;
-  readonly context: Context;
-  readonly #home: string;
-  readonly #isShared: boolean;
-  readonly #backend: RehearsedBackend | undefined;
+export type MemoryStage = Awaited<ReturnType<typeof openMemoryStage>>;
 
-  private constructor(
-    parts: { store: Store; context: Context; home: string; isShared: boolean },
-    backend: RehearsedBackend | undefined,
-  ) {
-    this.store = parts.store;
-    this.#isShared = parts.isShared;
-    this.context = parts.context;
-    this.#home = parts.home;
-    this.#backend = backend;
-  }
-
-  /** Without `shared`, the stage has its own store. */
-  static async open(backend?: RehearsedBackend, accept: object = {}, shared?: Store): Promise<MemoryStage> {
-    const home = await mkdtemp(join(tmpdir(), "tandem-memory-"));
-    const store = shared ?? (await openStore(join(home, "tandem.db")));
-    const rules = configSchema.parse({ context: { accept } }).context.accept;
-    const place = { path: join(home, "context"), git: "own" as const, scratch: join(home, "scratch") };
-    const context = await openContext({ ...place, store, accept: rules });
-    return new MemoryStage({ store, context, home, isShared: shared !== undefined }, backend);
-  }
-
-  get memories(): Memories {
-    return new Memories(this.context.folder);
-  }
-
-  /** Statements in order of creation. */
-  async statements(): Promise<string[]> {
-    return (await this.memories.own()).map(({ text }) => text);
-  }
-
-  async session(...said: Said[]): Promise<{ id: SessionId; events: SessionEvent[] }> {
-    const id = newId("session");
-    await this.store.sessions.create(rowOf(id), []);
-    return { id, events: await this.say(id, ...said) };
-  }
-
-  async say(session: SessionId, ...said: Said[]): Promise<SessionEvent[]> {
-    const lease = await this.store.leases.take(session, "a test", 60_000);
+/** A real context, store with sessions, and `memory` jobs. Without `shared`, the stage has its own store. */
+export async function openMemoryStage(backend?: RehearsedBackend, accept: object = {}, shared?: Store) {
+  await using scratch = new AsyncDisposableStack();
+  const { home, store } = await openScratch(scratch, shared);
+  const rules = configSchema.parse({ context: { accept } }).context.accept;
+  const place = { path: join(home, "context"), git: "own" as const, scratch: join(home, "scratch") };
+  const context = await openContext({ ...place, store, accept: rules });
+  const memories = new Memories(context.folder);
+  const say = async (session: SessionId, ...said: Said[]): Promise<SessionEvent[]> => {
+    const lease = await store.leases.take(session, "a test", 60_000);
     const events = said.flatMap(eventsOf);
-    await this.store.events.append(
+    await store.events.append(
       lease!,
       events.map((event) => ({ thread: null, event })),
     );
-    await this.store.leases.release(lease!);
+    await store.leases.release(lease!);
     return events;
-  }
-
-  async archive(session: SessionId): Promise<void> {
-    const lease = await this.store.leases.take(session, "a test", 60_000);
-    const event = { type: "session.status_terminated" as const, ...stamp() };
-    const change = { status: "terminated" as const, archivedAt: new Date().toISOString() };
-    await this.store.events.append(lease!, [{ thread: null, event }], { session: change });
-    await this.store.leases.release(lease!);
-  }
-
-  parts(settings: Partial<Config["memory"]> = {}): MemoryParts {
-    return { context: this.context, store: this.store, settings: { ...configSchema.parse({}).memory, ...settings } };
-  }
-
-  /** Runs a job with the given model script. */
-  async run(
-    params: object,
-    {
-      script = [],
-      capture = "on",
-      signal,
-    }: { script?: Script; capture?: Config["memory"]["capture"]; signal?: AbortSignal } = {},
-  ): Promise<JobRow & { requests: number }> {
-    const runtime = this.#backend?.play(script, { limits: { patience: "1s" } });
-    const llm: LlmSource | undefined = runtime && {
-      backend: runtime.backend,
-      open: async (onReport) => {
-        this.#backend!.onReport = onReport;
-        return { ...runtime, close: async () => {} };
-      },
-    };
-    const kind = memoryKind(this.parts({ capture }));
-    const row = await runOneJob({
-      store: this.store,
-      space: this.context.id,
-      kind: "memory",
-      params,
-      holder: "a test",
-      llm,
-      modelOf: () => this.#backend?.model ?? "none",
-      signal,
-      body: (run) => kind.work(run, params),
-    });
-    return { ...row, requests: this.#backend?.rehearsal.modelRequests.length ?? 0 };
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (!this.#isShared) await this.store[Symbol.asyncDispose]();
-    await rm(this.#home, { recursive: true, force: true, maxRetries: 5 });
-  }
+  };
+  const parts = (settings: Partial<Config["memory"]> = {}): MemoryParts => ({
+    context,
+    store,
+    settings: { ...configSchema.parse({}).memory, ...settings },
+  });
+  const owned = scratch.move();
+  return {
+    store,
+    context,
+    memories,
+    say,
+    parts,
+    /** Statements in order of creation. */
+    statements: async (): Promise<string[]> => (await memories.own()).map(({ text }) => text),
+    session: async (...said: Said[]): Promise<{ id: SessionId; events: SessionEvent[] }> => {
+      const id = newId("session");
+      await store.sessions.create(rowOf(id), []);
+      return { id, events: await say(id, ...said) };
+    },
+    archive: async (session: SessionId): Promise<void> => {
+      const lease = await store.leases.take(session, "a test", 60_000);
+      const event = { type: "session.status_terminated" as const, ...stamp() };
+      const change = { status: "terminated" as const, archivedAt: new Date().toISOString() };
+      await store.events.append(lease!, [{ thread: null, event }], { session: change });
+      await store.leases.release(lease!);
+    },
+    /** Runs a job with the given model script. */
+    run: async (
+      params: object,
+      {
+        script = [],
+        capture = "on",
+        signal,
+      }: { script?: Script; capture?: Config["memory"]["capture"]; signal?: AbortSignal } = {},
+    ): Promise<JobRow & { requests: number }> => {
+      backend?.play(script, { limits: { patience: "1s" } });
+      const kind = memoryKind(parts({ capture }));
+      const row = await runOneJob({
+        store,
+        space: context.id,
+        kind: "memory",
+        params,
+        holder: "a test",
+        llm: backend?.source,
+        modelOf: () => backend?.model ?? "none",
+        signal,
+        body: (run) => kind.work(run, params),
+      });
+      return { ...row, requests: backend?.rehearsal.modelRequests.length ?? 0 };
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
 }
 
 const stamp = () => ({ id: newId("event"), processed_at: new Date().toISOString() });

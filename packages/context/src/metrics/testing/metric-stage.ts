@@ -1,7 +1,5 @@
 import { type Connection, type Dialect, openConnection } from "@tandem/connectors";
-import { openStore, type Store } from "@tandem/storage";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import type { Store } from "@tandem/storage";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { ContextFolder } from "../../folder/context-folder.ts";
@@ -9,6 +7,7 @@ import { openContextFolder } from "../../folder/open-context-folder.ts";
 import { CatalogueReader } from "../../catalogue/catalogue-reader.ts";
 import { Metrics } from "../metrics-service.ts";
 import { MetricsReader } from "../../metric-definitions/metrics-reader.ts";
+import { openScratch } from "../../testing/open-scratch.ts";
 
 const SQL = `
   CREATE TABLE customers (id INTEGER PRIMARY KEY, segment TEXT);
@@ -102,9 +101,7 @@ export interface MetricStage extends AsyncDisposable {
 /** A shop in SQLite with a catalogue and metrics; it is 15 March 2026. */
 export async function openMetricStage(): Promise<MetricStage> {
   await using parts = new AsyncDisposableStack();
-  const home = await mkdtemp(join(tmpdir(), "tandem-metrics-"));
-  parts.defer(() => rm(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }));
-  const store = parts.use(await openStore(join(home, "tandem.db")));
+  const { home, store } = await openScratch(parts);
   const folder = await openContextFolder({ path: join(home, "context"), git: "own" });
   await folder.commit(
     Object.entries(SHOP_FILES).map(([path, content]) => ({ path, content, expected: null })),

@@ -7,7 +7,7 @@ import { askedTables, describeAll, nameJoins } from "./scan-answers.ts";
 import { makeScanned, makeTable } from "./make-table.ts";
 import { MemoryRun } from "./memory-run.ts";
 import { RehearsedBackend } from "./rehearsed-backend.ts";
-import { ScanStage } from "./scan-stage.ts";
+import { openScanStage } from "./scan-stage.ts";
 
 /** Verifies a scan's model requests on one backend. */
 export function scanContract(name: Exclude<Backend, "none">): void {
@@ -72,7 +72,7 @@ export function scanContract(name: Exclude<Backend, "none">): void {
     });
 
     test("a whole scan takes two requests, and a repetition none", async () => {
-      await using stage = await ScanStage.open(
+      await using stage = await openScanStage(
         `CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, likes TEXT);
          CREATE TABLE pets (id INTEGER PRIMARY KEY, keeper INTEGER, colour TEXT);
          INSERT INTO people VALUES (1, 'Ada', 'tea'), (2, 'Grace', 'coffee'), (3, 'Edsger', 'tea');

@@ -4,6 +4,7 @@ import { createBackend, createRuntime, type LlmBackend, type LlmRuntime, resolve
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { LlmSource } from "../../runs/metered-llm.ts";
 
 /** Backends over HTTP; `claude-code` starts the real binary. */
 export const HTTP_BACKENDS = ["anthropic", "vertex", "gateway"] as const satisfies readonly Backend[];
@@ -79,6 +80,18 @@ export class RehearsedBackend implements AsyncDisposable {
   /** The runtime of the last script. */
   get runtime(): LlmRuntime {
     return this.#runtime ?? this.play([]);
+  }
+
+  /** The runtime of the last script, for a job. The backend outlives the job. */
+  get source(): LlmSource {
+    const { runtime } = this;
+    return {
+      backend: runtime.backend,
+      open: async (onReport) => {
+        this.onReport = onReport;
+        return { ...runtime, close: async () => {} };
+      },
+    };
   }
 
   get model(): string {
