@@ -30,37 +30,33 @@ beforeAll(async () => {
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 
-const gate = (text: string, path = PATH) => stage.metrics.gate({ path, text }, { signal });
-
-test("no rule accepts a metric, and an accepted one can be undone", async () => {
+/** Proposes a metric with its measure. */
+async function propose(title: string) {
   const evidence = [{ type: "person" as const, name: "Ada", at: "2026-01-01T00:00:00Z" }];
   // A draft that calls its lines structure must not get past the review either.
   const support = [{ from: 1, to: Infinity, aspect: "structure" as const, evidence }];
   const draft: Draft = { path: PATH, before: ORDER, after: WITH_LARGEST, support };
-  const proposal = await proposals.propose({ job: null, title: "A metric", summary: "", drafts: [draft] });
-  expect(proposal!.counts).toMatchObject({ open: 2, accepted: 0 });
+  return (await proposals.propose({ job: null, title, summary: "", drafts: [draft], includeRejected: true }))!;
+}
+
+const gate = (text: string, path = PATH) => stage.metrics.gate({ path, text }, { signal });
+
+test("no rule accepts a metric, and an accepted one can be undone", async () => {
+  const proposal = await propose("A metric");
+  expect(proposal.counts).toMatchObject({ open: 2, accepted: 0 });
   const names = async () => (await stage.metrics.list()).map(({ name }) => name);
   expect(await names()).not.toContain("largest_order");
-  await proposals.accept(proposal!.id, { by: "Ada" });
+  await proposals.accept(proposal.id, { by: "Ada" });
   expect(await names()).toContain("largest_order");
   const { version } = await stage.metrics.retrieve({ name: "largest_order" });
-  const accepted = (await proposals.get(proposal!.id))!.commits.at(-1)!;
+  const accepted = (await proposals.get(proposal.id))!.commits.at(-1)!;
   expect(accepted.startsWith(version)).toBe(true);
-  await proposals.undo(proposal!.id, "Ada");
+  await proposals.undo(proposal.id, "Ada");
   expect(await names()).not.toContain("largest_order");
 });
 
 test("a metric is not accepted without the measure that it needs", async () => {
-  const evidence = [{ type: "person" as const, name: "Ada", at: "2026-01-01T00:00:00Z" }];
-  const support = [{ from: 1, to: Infinity, aspect: "structure" as const, evidence }];
-  const draft: Draft = { path: PATH, before: ORDER, after: WITH_LARGEST, support };
-  const proposal = (await proposals.propose({
-    job: null,
-    title: "A part",
-    summary: "",
-    drafts: [draft],
-    includeRejected: true,
-  }))!;
+  const proposal = await propose("A part");
   const [measure, metric] = proposal.changes[0]!.hunks;
   const alone = proposals.accept(proposal.id, { hunks: [metric!.id], by: "Ada" });
   await expect(alone).rejects.toThrow(/would leave metrics\/shop\/order.yaml broken: .*needs the measure largest/);
@@ -72,16 +68,7 @@ test("a metric is not accepted without the measure that it needs", async () => {
 });
 
 test("a metric whose measure was rejected is not accepted", async () => {
-  const evidence = [{ type: "person" as const, name: "Ada", at: "2026-01-01T00:00:00Z" }];
-  const support = [{ from: 1, to: Infinity, aspect: "structure" as const, evidence }];
-  const draft: Draft = { path: PATH, before: ORDER, after: WITH_LARGEST, support };
-  const proposal = (await proposals.propose({
-    job: null,
-    title: "A rest",
-    summary: "",
-    drafts: [draft],
-    includeRejected: true,
-  }))!;
+  const proposal = await propose("A rest");
   await proposals.reject(proposal.id, { hunks: [proposal.changes[0]!.hunks[0]!.id], by: "Ada" });
   await expect(proposals.accept(proposal.id, { by: "Ada" })).rejects.toThrow(/needs the measure largest/);
   await proposals.reject(proposal.id, { by: "Ada" });
