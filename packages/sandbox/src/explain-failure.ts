@@ -74,6 +74,18 @@ const action = (kind: SandboxViolationKind, target: string, rule: string, fix: s
   fix,
 });
 
+/** A failure that a limit causes, if the configuration sets it. */
+const limit = (
+  pattern: string,
+  name: keyof NonNullable<FailurePlace["limits"]>,
+  allowed: (most: number) => string,
+): Row =>
+  row(pattern, (_, { limits }) => {
+    const most = limits?.[name];
+    if (most === undefined) return undefined;
+    return action("limit", name, `The sandbox allows ${allowed(most)}.`, `The user can raise sandbox.limits.${name}.`);
+  });
+
 const refusedByProxy = (host: string, rule: string): BlockedAction => ({
   kind: "host",
   target: host,
@@ -175,35 +187,12 @@ const ROWS: readonly Row[] = [
       `End some of them. ${YAML("limits: { processes: 4096 }")}.`,
     ),
   ),
-  row(String.raw`File size limit exceeded|EFBIG|File too large`, (_, { limits }) =>
-    limits?.fileMb === undefined
-      ? undefined
-      : action(
-          "limit",
-          "fileMb",
-          `The sandbox allows files of ${limits.fileMb} MB.`,
-          "The user can raise sandbox.limits.fileMb.",
-        ),
-  ),
-  row(String.raw`Too many open files|EMFILE`, (_, { limits }) =>
-    limits?.files === undefined
-      ? undefined
-      : action(
-          "limit",
-          "files",
-          `The sandbox allows ${limits.files} open files per process.`,
-          "The user can raise sandbox.limits.files.",
-        ),
-  ),
-  row(String.raw`Cannot allocate memory|ENOMEM|MemoryError|heap out of memory|std::bad_alloc`, (_, { limits }) =>
-    limits?.memoryMb === undefined
-      ? undefined
-      : action(
-          "limit",
-          "memoryMb",
-          `The sandbox allows ${limits.memoryMb} MB of memory.`,
-          "The user can raise sandbox.limits.memoryMb.",
-        ),
+  limit(String.raw`File size limit exceeded|EFBIG|File too large`, "fileMb", (most) => `files of ${most} MB`),
+  limit(String.raw`Too many open files|EMFILE`, "files", (most) => `${most} open files per process`),
+  limit(
+    String.raw`Cannot allocate memory|ENOMEM|MemoryError|heap out of memory|std::bad_alloc`,
+    "memoryMb",
+    (most) => `${most} MB of memory`,
   ),
   row(String.raw`(?<path>/tmp/[^\s'":]*)[^\n]{0,80}(?:No space left on device|ENOSPC)`, () =>
     action(
