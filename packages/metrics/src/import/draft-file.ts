@@ -2,14 +2,13 @@ import type { Dialect } from "@tandem/connectors";
 import { attempt, MetricError } from "../metric-error.ts";
 import type { CataloguedTable } from "../model/catalogued-table.ts";
 import type { MeasureEntry, MetricEntry, MetricsFile } from "../model/metrics-file.ts";
-import type {
-  About,
-  ImportedEntity,
-  ImportedProject,
-  ImportNote,
-  ImportQuestion,
-  LeftOut,
-  Located,
+import {
+  type About,
+  type ImportedEntity,
+  type ImportedProject,
+  type ImportQuestion,
+  ImportReport,
+  type Located,
 } from "./imported-project.ts";
 import type { ParseFragment, SqlFlavour } from "./parse-fragment.ts";
 import type { Term, TermType } from "./sql-term.ts";
@@ -68,7 +67,7 @@ export class Waiting extends MetricError {
 export type OpenQuestion = Omit<ImportQuestion, "holds"> & { readonly holds: Set<string> };
 
 /** The state of one import. */
-export class Draft {
+export class Draft extends ImportReport {
   readonly project: ImportedProject;
   readonly catalogue: Catalogue;
   readonly parse: ParseFragment;
@@ -76,15 +75,14 @@ export class Draft {
   /** Entities of the project that have no file, by id. */
   readonly refused = new Map<string, MetricError>();
   readonly asked: OpenQuestion[] = [];
-  readonly unmapped: LeftOut[];
-  readonly notes: ImportNote[];
 
   constructor(project: ImportedProject, catalogue: Catalogue, parse: ParseFragment) {
+    super();
     this.project = project;
     this.catalogue = catalogue;
     this.parse = parse;
-    this.unmapped = [...project.unmapped];
-    this.notes = [...project.notes];
+    this.unmapped.push(...project.unmapped);
+    this.notes.push(...project.notes);
   }
 
   get flavour(): SqlFlavour {
@@ -95,14 +93,6 @@ export class Draft {
     const open: OpenQuestion = { path, line, item, question, holds: new Set(), ...(fix && { fix }) };
     this.asked.push(open);
     return new Waiting(open);
-  }
-
-  leaveOut({ path, line }: Located, item: string, reason: string, fix?: string): void {
-    this.unmapped.push({ path, line, item, reason, ...(fix && { fix }) });
-  }
-
-  note({ path, line }: Located, item: string, note: string): void {
-    this.notes.push({ path, line, item, note });
   }
 
   /** Lists why a part is not imported: it waits for an answer, or has no counterpart. */

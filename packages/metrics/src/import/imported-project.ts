@@ -142,6 +142,20 @@ export interface ImportNote extends Located {
   readonly note: string;
 }
 
+/** What an import leaves out and what it notes. */
+export class ImportReport {
+  readonly unmapped: LeftOut[] = [];
+  readonly notes: ImportNote[] = [];
+
+  leaveOut({ path, line }: Located, item: string, reason: string, fix?: string): void {
+    this.unmapped.push({ path, line, item, reason, ...(fix && { fix }) });
+  }
+
+  note({ path, line }: Located, item: string, note: string): void {
+    this.notes.push({ path, line, item, note });
+  }
+}
+
 export interface ImportedProject {
   readonly format: ImportFormat;
   /** SQL names computed fields, not only columns. */

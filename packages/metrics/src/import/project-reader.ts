@@ -1,30 +1,19 @@
 import { attempt, MetricError } from "../metric-error.ts";
-import type {
-  About,
-  ImportedEntity,
-  ImportedFilter,
-  ImportedMetric,
-  ImportNote,
-  LeftOut,
-  Located,
-  SourceText,
+import {
+  type About,
+  type ImportedEntity,
+  type ImportedFilter,
+  type ImportedMetric,
+  ImportReport,
+  type Located,
+  type SourceText,
 } from "./imported-project.ts";
 import { readSource, SourceNode } from "./source-node.ts";
 
 /** Collects the parts of a project, and the reasons why parts were left out. */
-export class ProjectReader {
+export class ProjectReader extends ImportReport {
   readonly entities: ImportedEntity[] = [];
   readonly metrics: ImportedMetric[] = [];
-  readonly unmapped: LeftOut[] = [];
-  readonly notes: ImportNote[] = [];
-
-  leaveOut({ path, line }: Located, item: string, reason: string, fix?: string): void {
-    this.unmapped.push({ path, line, item, reason, ...(fix && { fix }) });
-  }
-
-  note({ path, line }: Located, item: string, note: string): void {
-    this.notes.push({ path, line, item, note });
-  }
 
   /** Runs one part of the reading. A refused part is left out, and the result is undefined. */
   attempt<T>(at: Located, item: string, read: () => T): T | undefined {
