@@ -9,7 +9,8 @@ import { writeDuckDb } from "../packages/connectors/src/testing/duckdb.ts";
 import { startMariaDb, whyNoMariaDb } from "../packages/connectors/src/testing/mariadb.ts";
 import { differences } from "../packages/metrics/src/testing/differences.ts";
 import { oracle } from "../packages/metrics/src/testing/oracle.ts";
-import { catalogued, NOW, randomCase } from "../packages/metrics/src/testing/random-case.ts";
+import { catalogued, randomCase } from "../packages/metrics/src/testing/random-case.ts";
+import { NOW } from "../packages/metrics/src/testing/scenarios/scenario.ts";
 
 const SEEDS = Array.from({ length: inject("soak") ? 5_000 : 150 }, (_, at) => 10_000 + at);
 const schemaOf = (seed: number): string => `c${seed}`;

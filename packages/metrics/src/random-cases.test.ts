@@ -5,7 +5,8 @@ import { attempt, MetricError } from "./metric-error.ts";
 import { buildModel } from "./build/build-model.ts";
 import { differences } from "./testing/differences.ts";
 import { oracle } from "./testing/oracle.ts";
-import { catalogued, NOW, randomCase } from "./testing/random-case.ts";
+import { catalogued, randomCase } from "./testing/random-case.ts";
+import { NOW } from "./testing/scenarios/scenario.ts";
 
 const COUNT = inject("soak") ? 10_000 : 100;
 

@@ -1,4 +1,4 @@
-import type { Cell } from "./random-case.ts";
+import type { Cell } from "./scenarios/scenario.ts";
 
 /** Sentences about rows that are missing, surplus or different. The first `dimensions` cells identify a row. */
 export function differences(

@@ -1,5 +1,6 @@
 import { bucket } from "./oracle-time.ts";
-import type { Cell, Row } from "./random-case.ts";
+import type { Row } from "./random-case.ts";
+import type { Cell } from "./scenarios/scenario.ts";
 
 export const isGood = (row: Row): boolean =>
   ["a", "b"].includes(String(row["word"] ?? "")) && Number(row["amount"] ?? 0) > 0;

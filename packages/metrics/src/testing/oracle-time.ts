@@ -1,4 +1,5 @@
-import { NOW, type RandomCase } from "./random-case.ts";
+import type { RandomCase } from "./random-case.ts";
+import { NOW } from "./scenarios/scenario.ts";
 
 export function localTime(utc: string, zone: string | undefined): string {
   if (zone === undefined) return utc;

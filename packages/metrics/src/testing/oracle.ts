@@ -1,6 +1,7 @@
 import { aggregate, atEdge, counts, isGood, sum } from "./oracle-aggregate.ts";
 import { bucket, localTime, monthsBetween, monthsIn, nextMonth, rangeOf } from "./oracle-time.ts";
-import type { Cell, RandomCase, RandomTable, Reference, Row } from "./random-case.ts";
+import type { RandomCase, RandomTable, Reference, Row } from "./random-case.ts";
+import type { Cell } from "./scenarios/scenario.ts";
 
 /**
  * Answers a query by walking from each row of a fact along its references, without joins of tables and without SQL. It shares

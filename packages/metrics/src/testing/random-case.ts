@@ -1,9 +1,8 @@
 import type { Dialect } from "@tandem/connectors";
-import type { CataloguedTable } from "../model/catalogued-table.ts";
 import { type MetricsFile, metricsFile } from "../model/metrics-file.ts";
 import { type MetricQuery, metricQuery } from "@tandem/protocol";
+import { type Cell, prepare, type ScenarioTable } from "./scenarios/scenario.ts";
 
-export type Cell = string | number | boolean | null;
 export type Row = Record<string, Cell>;
 
 /** A reference of one table to the key of another. */
@@ -29,7 +28,6 @@ export interface RandomCase {
   query: MetricQuery;
 }
 
-export const NOW = new Date("2026-03-15T12:00:00Z");
 const WORDS = ["a", "A", "b", "ä", "a ", "x'y", "back\\slash", "50%_|*[x]?"];
 /** With characters that mean something in the patterns of a dialect. */
 const PARTS = ["a", "A", "ä", "a ", "'", "\\", "%", "_", "|", "*", "[", "?", "50%_"];
@@ -130,7 +128,7 @@ export function randomCase(seed: number): RandomCase {
     const others = tables.map((other) => `${other.name}_total`);
     return metricsFile.parse({
       entity: name,
-      table: `main.${name}`,
+      table: name,
       grain: key,
       roles: Object.fromEntries(named.map(({ role, columns }) => [role, columns])),
       time: "at",
@@ -219,65 +217,22 @@ export function randomCase(seed: number): RandomCase {
   }
 }
 
-const KINDS: Record<Dialect, { amount: string; word: string; flag: string; at: string; key: string }> = {
-  sqlite: { amount: "INTEGER", word: "TEXT", flag: "BOOLEAN", at: "TEXT", key: "INTEGER" },
-  duckdb: { amount: "BIGINT", word: "VARCHAR", flag: "BOOLEAN", at: "TIMESTAMP", key: "INTEGER" },
-  postgres: { amount: "bigint", word: "text", flag: "boolean", at: "timestamp with time zone", key: "integer" },
-  mysql: { amount: "bigint", word: "varchar(20)", flag: "tinyint(1)", at: "datetime", key: "int" },
-};
-
 /** The catalogue's view of the tables, and the statements that create and fill them. */
-export function catalogued(
-  { tables, files }: RandomCase,
-  dialect: Dialect,
-  schema: string,
-): { tables: CataloguedTable[]; files: MetricsFile[]; setup: string[] } {
-  const kinds = KINDS[dialect];
-  const columnsOf = (table: RandomTable) => [
-    ...[...table.key, ...table.references.flatMap(({ columns }) => columns)].map((name) => ({
-      name,
-      type: kinds.key,
-      kind: "integer" as const,
-    })),
-    { name: "amount", type: kinds.amount, kind: "integer" as const },
-    { name: "word", type: kinds.word, kind: "text" as const },
-    { name: "flag", type: kinds.flag, kind: "boolean" as const },
-    { name: "at", type: kinds.at, kind: dialect === "sqlite" ? ("text" as const) : ("time" as const) },
-  ];
-  const literal = (cell: Cell, name: string): string => {
-    if (cell === null) return "NULL";
-    if (typeof cell !== "string")
-      return dialect === "sqlite" && typeof cell === "boolean" ? String(Number(cell)) : String(cell);
-    if (name === "at" && dialect === "postgres") return `'${cell}+00'`;
-    const escaped = dialect === "mysql" ? cell.replaceAll("\\", "\\\\") : cell;
-    return `'${escaped.replaceAll("'", "''")}'`;
-  };
+export const catalogued = ({ tables, files }: RandomCase, dialect: Dialect, schema: string) =>
+  prepare(
+    { files, tables: Object.fromEntries(tables.map((table) => [table.name, preparedTable(table)])) },
+    dialect,
+    schema,
+  );
+
+function preparedTable({ key, references, unique, rows }: RandomTable): ScenarioTable {
+  const keys = [...key, ...references.flatMap(({ columns }) => columns)];
+  const names = [...keys, "amount", "word", "flag", "at"];
   return {
-    files: files.map((file) => ({ ...file, table: `${schema}.${file.entity}` })),
-    tables: tables.map((table) => ({
-      schema,
-      name: table.name,
-      columns: columnsOf(table),
-      keys: [
-        table.key,
-        ...table.references.filter(({ role }) => table.unique.includes(role)).map(({ columns }) => columns),
-      ],
-      joins: table.references.map(({ columns, to }) => ({
-        columns,
-        to: { schema, name: to },
-        toColumns: tables.find(({ name }) => name === to)!.key,
-      })),
-    })),
-    setup: tables.flatMap((table) => {
-      const columns = columnsOf(table);
-      const rows = table.rows.map(
-        (row) => `(${columns.map(({ name }) => literal(row[name] ?? null, name)).join(", ")})`,
-      );
-      const quote = dialect === "mysql" ? "`" : '"';
-      return [
-        `CREATE TABLE ${schema}.${table.name} (${columns.map(({ name, type }) => `${quote}${name}${quote} ${type}`).join(", ")})`,
-        ...(rows.length > 0 ? [`INSERT INTO ${schema}.${table.name} VALUES ${rows.join(", ")}`] : []),
-      ];
-    }),
+    columns: [...keys.map((name) => `${name} int`), "amount big", "word word", "flag bool", "at moment"].join(", "),
+    key,
+    otherKeys: references.filter(({ role }) => unique.includes(role)).map(({ columns }) => columns),
+    joins: references.map(({ columns, to }) => `${columns.join(", ")} → ${to}`),
+    rows: rows.map((row) => names.map((name) => row[name] ?? null)),
   };
 }

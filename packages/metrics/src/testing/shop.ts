@@ -4,7 +4,7 @@ import { buildModel } from "../build/build-model.ts";
 import type { CataloguedTable } from "../model/catalogued-table.ts";
 import { metricsFile } from "../model/metrics-file.ts";
 import { metricQuery } from "@tandem/protocol";
-import type { Cell } from "./random-case.ts";
+import type { Cell } from "./scenarios/scenario.ts";
 
 export const NOW = new Date("2026-03-15T12:00:00Z");
 

@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { metricQuery } from "@tandem/protocol";
 import { compileQuery } from "../../compile-query.ts";
 import { buildModel } from "../../build/build-model.ts";
-import type { Cell } from "../../testing/random-case.ts";
+import type { Cell } from "../../testing/scenarios/scenario.ts";
 import { NOW, openShop, SHOP_TABLES } from "../../testing/shop.ts";
 import { importMetrics, type ImportResult } from "../import-metrics.ts";
 import type { ImportFormat, SourceText } from "../imported-project.ts";

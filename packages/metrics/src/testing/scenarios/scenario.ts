@@ -4,9 +4,21 @@ import { type MetricsFile, metricsFile } from "../../model/metrics-file.ts";
 import { type Gold, goldOf } from "./gold.ts";
 
 export type Cell = string | number | boolean | null;
-type ColumnType = "epoch" | "int" | "big" | "dec" | "real" | "text" | "bool" | "date" | "time" | "zoned";
+type ColumnType =
+  | "epoch"
+  | "int"
+  | "big"
+  | "dec"
+  | "real"
+  | "text"
+  | "word"
+  | "bool"
+  | "date"
+  | "time"
+  | "zoned"
+  | "moment";
 
-interface ScenarioTable {
+export interface ScenarioTable {
   /** `id int, at time` */
   readonly columns: string;
   readonly key: readonly string[];
@@ -39,7 +51,7 @@ export interface World {
 
 export const NOW = new Date("2026-03-15T12:00:00Z");
 
-type SqlType = { kind: ColumnKind } & Record<Dialect, string>;
+type SqlType = { kind: ColumnKind; sqliteKind?: ColumnKind } & Record<Dialect, string>;
 
 const TIME: SqlType = {
   kind: "time",
@@ -62,6 +74,8 @@ const TYPES: Record<ColumnType, SqlType> = {
   },
   real: { kind: "decimal", sqlite: "REAL", duckdb: "DOUBLE", postgres: "double precision", mysql: "double" },
   text: { kind: "text", sqlite: "TEXT", duckdb: "VARCHAR", postgres: "text", mysql: "varchar(60) COLLATE utf8mb4_bin" },
+  /** With the collation of the database, which may ignore case. */
+  word: { kind: "text", sqlite: "TEXT", duckdb: "VARCHAR", postgres: "text", mysql: "varchar(20)" },
   bool: { kind: "boolean", sqlite: "BOOLEAN", duckdb: "BOOLEAN", postgres: "boolean", mysql: "tinyint(1)" },
   date: { kind: "date", sqlite: "DATE", duckdb: "DATE", postgres: "date", mysql: "date" },
   time: TIME,
@@ -69,6 +83,15 @@ const TYPES: Record<ColumnType, SqlType> = {
     kind: "time",
     sqlite: "TIMESTAMP",
     duckdb: "TIMESTAMP WITH TIME ZONE",
+    postgres: "timestamp with time zone",
+    mysql: "datetime",
+  },
+  /** Of each database another type. */
+  moment: {
+    kind: "time",
+    sqliteKind: "text",
+    sqlite: "TEXT",
+    duckdb: "TIMESTAMP",
     postgres: "timestamp with time zone",
     mysql: "datetime",
   },
@@ -80,9 +103,11 @@ const columnsOf = ({ columns }: ScenarioTable) =>
     return { name, type };
   });
 
+type Prepared = Pick<World, "tables" | "files">;
+
 /** Statements that create the world in a schema, its catalogue and its definitions. */
 export function prepare(
-  world: World,
+  world: Prepared,
   dialect: Dialect,
   schema: string,
 ): { setup: string[]; tables: CataloguedTable[]; files: MetricsFile[] } {
@@ -95,7 +120,7 @@ export function prepare(
       columns: columnsOf(table).map((column) => ({
         name: column.name,
         type: TYPES[column.type][dialect],
-        kind: TYPES[column.type].kind,
+        kind: (dialect === "sqlite" && TYPES[column.type].sqliteKind) || TYPES[column.type].kind,
       })),
       keys: [table.key, ...(table.otherKeys ?? [])],
       joins: (table.joins ?? []).map((text) => joinOf(text, schema, world)),
@@ -107,7 +132,7 @@ export function prepare(
   };
 }
 
-function joinOf(text: string, schema: string, { tables }: World): CataloguedTable["joins"][number] {
+function joinOf(text: string, schema: string, { tables }: Prepared): CataloguedTable["joins"][number] {
   const match = /^(.+) → (\w+)(?: \((.+)\))?(?: when (\w+) = (\w+))?$/.exec(text)!;
   const list = (names: string): string[] => names.split(",").map((name) => name.trim());
   return {
@@ -132,7 +157,7 @@ function setupOf(name: string, table: ScenarioTable, dialect: Dialect, schema: s
     }
     if (typeof cell === "number") return String(cell);
     const escaped = (dialect === "mysql" ? cell.replaceAll("\\", "\\\\") : cell).replaceAll("'", "''");
-    return type === "zoned" && (dialect === "postgres" || dialect === "duckdb") ? `'${escaped}+00'` : `'${escaped}'`;
+    return / with time zone/i.test(TYPES[type][dialect]) ? `'${escaped}+00'` : `'${escaped}'`;
   };
   const rows = table.rows.map((row) => `(${row.map((cell, at) => literal(cell, columns[at]!.type)).join(", ")})`);
   const quoted = (column: string): string => (dialect === "mysql" ? `\`${column}\`` : `"${column}"`);
