@@ -1,21 +1,19 @@
-import { addressOf, type CallInput } from "@tandem/client";
 import type {
   ContextHit,
   ContextMemory,
   ContextOverview,
   Evidence,
-  JsonName,
   PageOf,
-  ResponseOf,
   TableDescription,
   TableGraph,
   TableSummary,
   WikiPage,
   WikiPageSummary,
 } from "@tandem/protocol";
-import { useQuery, type UseQueryOptions } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { api } from "../api/client.ts";
 import { readAll } from "../api/lists.ts";
+import { useServerQuery } from "../api/use-server-query.ts";
 
 export type { Evidence, TableSummary, WikiPage };
 export type Overview = ContextOverview;
@@ -31,23 +29,7 @@ export type Graph = TableGraph;
 export type GraphNode = Graph["nodes"][number];
 export type GraphEdge = Graph["edges"][number];
 
-type Options<T> = Omit<UseQueryOptions<T>, "queryKey" | "queryFn">;
-
-/** One answer of the server, cached under its path and query. */
-export function useContextQuery<Name extends JsonName>(
-  name: Name,
-  input: CallInput<Name> & { params?: Record<string, string>; query?: object },
-  options: Options<ResponseOf<Name>> = {},
-) {
-  const { params = {}, query = {} } = input;
-  return useQuery<ResponseOf<Name>>({
-    queryKey: [addressOf(name, { params }).path, query],
-    queryFn: ({ signal }) => api.call(name, { ...input, signal }),
-    ...options,
-  });
-}
-
-export const useOverview = () => useContextQuery("context.retrieve", {});
+export const useOverview = () => useServerQuery("context.retrieve", {});
 
 /** A whole list, page after page. */
 const useWholeList = <T>(
@@ -60,9 +42,9 @@ const useWholeList = <T>(
   });
 
 export const usePages = () =>
-  useWholeList(["/v1/context/pages", {}], (query, signal) => api.call("context.pages.list", { query, signal }));
+  useWholeList(["/v1/context/pages"], (query, signal) => api.call("context.pages.list", { query, signal }));
 export const useTables = () =>
-  useWholeList(["/v1/context/tables", {}], (query, signal) => api.call("context.tables.list", { query, signal }));
+  useWholeList(["/v1/context/tables"], (query, signal) => api.call("context.tables.list", { query, signal }));
 export const useMemories = (session?: string) =>
   useWholeList(["/v1/context/memories", { session }], (page, signal) =>
     api.call("context.memories.list", { query: { ...page, ...(session !== undefined && { session }) }, signal }),

@@ -1,7 +1,7 @@
 import type { QueryInput } from "@tandem/protocol";
 import { useEffect, useRef } from "react";
 import type { Overview } from "./context-api.ts";
-import { useContextQuery } from "./context-api.ts";
+import { useServerQuery } from "../api/use-server-query.ts";
 import { ContextLink } from "./context-link.tsx";
 import { SECTIONS, type Section } from "./context-route.ts";
 import { count } from "../text/format.ts";
@@ -22,7 +22,7 @@ const WAITING: QueryInput<"proposals.list"> = { states: ["open"], limit: 100 };
 
 /** The sections with their counts. Open proposals are highlighted. */
 export function SectionBar({ section, overview }: { section: Section; overview: Overview | undefined }) {
-  const waiting = useContextQuery(
+  const waiting = useServerQuery(
     "proposals.list",
     { query: WAITING },
     { enabled: overview !== undefined, refetchInterval: 20_000 },

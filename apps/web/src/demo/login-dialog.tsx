@@ -1,5 +1,4 @@
-import { useQuery } from "@tanstack/react-query";
-import { api } from "../api/client.ts";
+import { useServerQuery } from "../api/use-server-query.ts";
 import { ShellCommand } from "../context/shell-command.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
@@ -8,10 +7,7 @@ const HAS_LOGIN = new Set(["usable", "found"]);
 
 /** The way from the demo to the user's own login. The browser cannot log in: Claude Code does that in a terminal. */
 export default function LoginDialog({ onClose }: { onClose: () => void }) {
-  const { data, isPending } = useQuery({
-    queryKey: ["/v1/status"],
-    queryFn: ({ signal }) => api.call("status.retrieve", { signal }),
-  });
+  const { data, isPending } = useServerQuery("status.retrieve", {});
   const auth = data?.sessions.auth;
   const hasLogin = auth !== undefined && HAS_LOGIN.has(auth.state);
   const name = auth?.account?.email ?? auth?.account?.organization;

@@ -1,7 +1,6 @@
 import type { BudgetGauge } from "@tandem/protocol";
-import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { api } from "../api/client.ts";
+import { useServerQuery } from "../api/use-server-query.ts";
 import { useAgents } from "../api/lists.ts";
 import { isDemo, money } from "../text/format.ts";
 import { Problem } from "../ui/problem.tsx";
@@ -13,16 +12,8 @@ const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short",
 
 /** Spending today and in the last thirty days, by agent and folder. */
 export function Spend() {
-  const usage = useQuery({
-    queryKey: ["/v1/usage"],
-    queryFn: ({ signal }) => api.call("usage.list", { signal }),
-    refetchInterval: MINUTE_MS,
-  });
-  const budgets = useQuery({
-    queryKey: ["/v1/budgets"],
-    queryFn: ({ signal }) => api.call("budgets.list", { signal }),
-    refetchInterval: MINUTE_MS,
-  });
+  const usage = useServerQuery("usage.list", {}, { refetchInterval: MINUTE_MS });
+  const budgets = useServerQuery("budgets.list", {}, { refetchInterval: MINUTE_MS });
   const agents = useAgents();
   const figures = useMemo(
     () => usage.data && spendFigures(usage.data.data, new Date(usage.dataUpdatedAt)),

@@ -1,7 +1,6 @@
 import type { ResponseOf } from "@tandem/protocol";
-import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
-import { api } from "../api/client.ts";
+import { useServerQuery } from "../api/use-server-query.ts";
 import { StoredValue } from "./stored-value.ts";
 import { useLive } from "./live-value.ts";
 
@@ -16,11 +15,7 @@ const known = new StoredValue<OwnTenant>("tandem.tenant", {
 });
 
 export function useOwnTenant(): OwnTenant {
-  const { data } = useQuery({
-    queryKey: ["/v1/tenant"],
-    queryFn: ({ signal }) => api.call("tenant.retrieve", { signal }),
-    staleTime: Infinity,
-  });
+  const { data } = useServerQuery("tenant.retrieve", {}, { staleTime: Infinity });
   const kept = useLive(known);
   useEffect(() => {
     if (!data) return;

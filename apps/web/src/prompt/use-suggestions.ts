@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useDeferredValue } from "react";
 import { api } from "../api/client.ts";
+import { useServerQuery } from "../api/use-server-query.ts";
 import type { CompletionTarget } from "./completion-at.ts";
 
 const SHOWN = 8;
@@ -31,22 +32,14 @@ export function useSuggestions(scope: CompletionScope, target: CompletionTarget 
     staleTime: 30_000,
     retry: false,
   });
-  const files = useQuery({
-    queryKey: [`/v1/sessions/${session}/files/search`, { name: query }],
-    queryFn: ({ signal }) =>
-      api.call("sessions.files.search", {
-        params: { session_id: session ?? "" },
-        query: { name: query, limit: SHOWN },
-        signal,
-      }),
-    enabled: session !== undefined && target?.kind === "file" && query !== "",
-    placeholderData: (before) => before,
-  });
-  const folder = useQuery({
-    queryKey: [`/v1/sessions/${session}/files`],
-    queryFn: ({ signal }) => api.call("sessions.files.list", { params: { session_id: session ?? "" }, signal }),
-    enabled: session !== undefined && target?.kind === "file" && query === "",
-  });
+  const params = { session_id: session ?? "" };
+  const isFile = session !== undefined && target?.kind === "file";
+  const files = useServerQuery(
+    "sessions.files.search",
+    { params, query: { name: query, limit: SHOWN } },
+    { enabled: isFile && query !== "", placeholderData: (before) => before },
+  );
+  const folder = useServerQuery("sessions.files.list", { params }, { enabled: isFile && query === "" });
   if (target?.kind === "command") {
     return (commands.data?.data ?? [])
       .filter(({ name }) => name.toLowerCase().includes(target.query.toLowerCase()))

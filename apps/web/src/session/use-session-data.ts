@@ -1,36 +1,21 @@
-import type { BackgroundTask, BudgetGauge, Session, SessionEvent } from "@tandem/protocol";
-import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query";
+import type { BackgroundTask, BudgetGauge, SessionEvent } from "@tandem/protocol";
+import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useEffectEvent } from "react";
-import { api } from "../api/client.ts";
+import { useServerQuery } from "../api/use-server-query.ts";
 import type { LiveLog } from "../live/live-log.ts";
 
 const pathOf = (session: string): string => `/v1/sessions/${session}`;
 /** Every model response reports usage. Debounce the cost query. */
 const REST_MS = 400;
 
-export const useSessionResource = (session: string): UseQueryResult<Session> =>
-  useQuery({
-    queryKey: [pathOf(session)],
-    queryFn: ({ signal }) => api.call("sessions.retrieve", { params: { session_id: session }, signal }),
-  });
+export const useSessionResource = (session: string) =>
+  useServerQuery("sessions.retrieve", { params: { session_id: session } });
 
-export function useBudget(session: string): readonly BudgetGauge[] {
-  const path = `${pathOf(session)}/budget`;
-  const { data } = useQuery({
-    queryKey: [path],
-    queryFn: ({ signal }) => api.call("budgets.session", { params: { session_id: session }, signal }),
-  });
-  return data?.data ?? [];
-}
+export const useBudget = (session: string): readonly BudgetGauge[] =>
+  useServerQuery("budgets.session", { params: { session_id: session } }).data?.data ?? [];
 
-export function useTasks(session: string): readonly BackgroundTask[] {
-  const path = `${pathOf(session)}/tasks`;
-  const { data } = useQuery({
-    queryKey: [path],
-    queryFn: ({ signal }) => api.call("sessions.tasks.list", { params: { session_id: session }, signal }),
-  });
-  return data?.data ?? [];
-}
+export const useTasks = (session: string): readonly BackgroundTask[] =>
+  useServerQuery("sessions.tasks.list", { params: { session_id: session } }).data?.data ?? [];
 
 const CHANGES: Readonly<Partial<Record<SessionEvent["type"], readonly ("" | "/budget" | "/tasks")[]>>> = {
   "session.updated": ["", "/budget"],

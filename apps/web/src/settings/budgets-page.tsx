@@ -1,6 +1,6 @@
 import { type BudgetGauge, type BudgetUnit, BUDGET_UNITS, type BodyInput } from "@tandem/protocol";
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { useServerQuery } from "../api/use-server-query.ts";
 import { api } from "../api/client.ts";
 import { useAgents } from "../api/lists.ts";
 import { folderName } from "../text/path-labels.ts";
@@ -30,11 +30,7 @@ const UNIT_WORDS: Readonly<Record<BudgetUnit, string>> = {
 
 /** Limits, current spending, and amounts reserved for running calls. */
 export default function BudgetsPage() {
-  const list = useQuery({
-    queryKey: KEY,
-    queryFn: ({ signal }) => api.call("budgets.list", { signal }),
-    refetchInterval: 10_000,
-  });
+  const list = useServerQuery("budgets.list", {}, { refetchInterval: 10_000 });
   const agents = useAgents();
   const nameOf = ({ scope, of }: Pick<BudgetGauge, "scope" | "of">): string => {
     if (scope === "agent") return agents.data?.find(({ id }) => id === of)?.name ?? of;

@@ -1,6 +1,5 @@
 import type { CredentialsReport } from "@tandem/protocol";
-import { useQuery } from "@tanstack/react-query";
-import { api } from "../api/client.ts";
+import { useServerQuery } from "../api/use-server-query.ts";
 import { formatDateTime } from "../text/format.ts";
 import { Problem } from "../ui/problem.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
@@ -21,10 +20,7 @@ const STATES: Readonly<Record<CredentialUse["state"], { tone: Tone; label: strin
 
 /** The credentials on the server's machine and which are used. The report holds no values. */
 export default function CredentialsPage() {
-  const { data, error, refetch } = useQuery({
-    queryKey: ["/v1/credentials"],
-    queryFn: ({ signal }) => api.call("credentials.retrieve", { signal }),
-  });
+  const { data, error, refetch } = useServerQuery("credentials.retrieve", {});
   return (
     <>
       <PageHead title="Credentials">

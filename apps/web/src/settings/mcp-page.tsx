@@ -1,5 +1,5 @@
 import type { KnownMcpServer } from "@tandem/protocol";
-import { useQuery } from "@tanstack/react-query";
+import { useServerQuery } from "../api/use-server-query.ts";
 import { api } from "../api/client.ts";
 import { ago, formatDateTime } from "../text/format.ts";
 import { Button } from "../ui/button.tsx";
@@ -12,7 +12,7 @@ const KEY = ["/v1/mcp_servers"];
 
 /** Tool descriptions of MCP servers reach the model. A user must review them when they change. */
 export default function McpPage() {
-  const list = useQuery({ queryKey: KEY, queryFn: ({ signal }) => api.call("mcp_servers.list", { signal }) });
+  const list = useServerQuery("mcp_servers.list", {});
   return (
     <>
       <PageHead title="MCP servers">

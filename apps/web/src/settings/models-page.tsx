@@ -1,7 +1,6 @@
 import type { ResponseOf } from "@tandem/protocol";
-import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { api } from "../api/client.ts";
+import { useServerQuery } from "../api/use-server-query.ts";
 import { count } from "../text/format.ts";
 import { Empty } from "../ui/empty.tsx";
 import { Problem } from "../ui/problem.tsx";
@@ -15,11 +14,7 @@ const rateFormat = new Intl.NumberFormat(undefined, { minimumFractionDigits: 2, 
 
 /** Available models with their limits and prices. */
 export default function ModelsPage() {
-  const { data, error, refetch } = useQuery({
-    queryKey: ["/v1/models", "facts"],
-    queryFn: ({ signal }) => api.call("models.list", { query: { limit: 1_000 }, signal }),
-    staleTime: 300_000,
-  });
+  const { data, error, refetch } = useServerQuery("models.list", { query: { limit: 1_000 } }, { staleTime: 300_000 });
   const asOf = data?.data.find(({ tandem }) => tandem.price)?.tandem.price?.as_of.slice(0, 10);
   return (
     <>

@@ -1,7 +1,7 @@
 import type { NotificationTarget } from "@tandem/protocol";
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { BellRing, Monitor, Webhook } from "lucide-react";
+import { useServerQuery } from "../api/use-server-query.ts";
 import { api } from "../api/client.ts";
 import { NotifyButton } from "../ui/notify-button.tsx";
 import { ago, formatDateTime } from "../text/format.ts";
@@ -16,7 +16,7 @@ const listed = new Intl.ListFormat("en");
 
 /** Notification targets, and whether they work. */
 export default function NotificationsPage() {
-  const list = useQuery({ queryKey: KEY, queryFn: ({ signal }) => api.call("notifications.list", { signal }) });
+  const list = useServerQuery("notifications.list", {});
   const test = useChange(KEY, () => api.call("notifications.test"));
   const targets = list.data?.data;
   return (

@@ -1,7 +1,7 @@
 import type { RefusedHost, SandboxHost } from "@tandem/protocol";
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { useServerQuery } from "../api/use-server-query.ts";
 import { api } from "../api/client.ts";
 import { ago, formatSeconds } from "../text/format.ts";
 import { folderName } from "../text/path-labels.ts";
@@ -18,7 +18,7 @@ const KEY = [SANDBOX_HOSTS];
 
 /** Hosts that sandboxed sessions asked for, and those that people allowed. */
 export default function SandboxPage() {
-  const list = useQuery({ queryKey: KEY, queryFn: ({ signal }) => api.call("sandbox.hosts.list", { signal }) });
+  const list = useServerQuery("sandbox.hosts.list", {});
   const [ended, setEnded] = useState<SandboxHost>();
   const { data: allowed = [], refused = [] } = list.data ?? {};
   return (

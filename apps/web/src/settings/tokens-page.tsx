@@ -1,6 +1,6 @@
 import type { Token } from "@tandem/protocol";
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { useServerQuery } from "../api/use-server-query.ts";
 import { api } from "../api/client.ts";
 import { useOwnTenant } from "../live/own-tenant.ts";
 import { ago, formatDateTime } from "../text/format.ts";
@@ -26,7 +26,7 @@ const SCOPES: readonly Option<Scope>[] = [
 /** Tokens for the server's API. */
 export default function TokensPage() {
   const tenant = useOwnTenant();
-  const list = useQuery({ queryKey: KEY, queryFn: ({ signal }) => api.call("tokens.list", { signal }) });
+  const list = useServerQuery("tokens.list", {});
   const [isNew, setNew] = useState(false);
   const [ended, setEnded] = useState<Token>();
   return (

@@ -1,6 +1,5 @@
-import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
-import { api } from "../api/client.ts";
+import { useServerQuery } from "../api/use-server-query.ts";
 import { useAgents } from "../api/lists.ts";
 import { Chart } from "../chart/chart.tsx";
 import { money } from "../text/format.ts";
@@ -22,17 +21,8 @@ type View = (typeof VIEWS)[number]["name"];
 export default function UsagePage() {
   const [view, setView] = useState<View>("agents");
   const agents = useAgents();
-  const byAgent = useQuery({
-    queryKey: ["/v1/usage"],
-    queryFn: ({ signal }) => api.call("usage.list", { signal }),
-    refetchInterval: MINUTE_MS,
-  });
-  const byModel = useQuery({
-    queryKey: ["/v1/usage/models"],
-    queryFn: ({ signal }) => api.call("usage.models", { signal }),
-    refetchInterval: MINUTE_MS,
-    enabled: view === "models",
-  });
+  const byAgent = useServerQuery("usage.list", {}, { refetchInterval: MINUTE_MS });
+  const byModel = useServerQuery("usage.models", {}, { refetchInterval: MINUTE_MS, enabled: view === "models" });
   const shown = view === "agents" ? byAgent : byModel;
   const chart = useMemo(() => {
     const nameOf = (id: string): string => agents.data?.find((agent) => agent.id === id)?.name ?? id;

@@ -1,5 +1,6 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { OctagonX } from "lucide-react";
+import { useServerQuery } from "../api/use-server-query.ts";
 import { api } from "../api/client.ts";
 import { ago, formatDateTime } from "../text/format.ts";
 import { Button } from "../ui/button.tsx";
@@ -10,11 +11,7 @@ const LOOK_MS = 15_000;
 /** A banner on every page while everything is stopped, with a button to resume. */
 export function KillSwitch() {
   const queries = useQueryClient();
-  const { data } = useQuery({
-    queryKey: STOP_KEY,
-    queryFn: ({ signal }) => api.call("emergency.state", { signal }),
-    refetchInterval: LOOK_MS,
-  });
+  const { data } = useServerQuery("emergency.state", {}, { refetchInterval: LOOK_MS });
   const resume = useMutation({
     mutationFn: () => api.call("emergency.resume"),
     onSuccess: (next) => queries.setQueryData(STOP_KEY, next),

@@ -1,7 +1,5 @@
-import type { QueryInput } from "@tandem/protocol";
-import { useQuery } from "@tanstack/react-query";
 import { useDeferredValue } from "react";
-import { api } from "../api/client.ts";
+import { useServerQuery } from "../api/use-server-query.ts";
 import { pathOfKey } from "../context/context-route.ts";
 import { capitalised } from "../text/mode-labels.ts";
 
@@ -20,19 +18,11 @@ interface ContextHit {
 export function useContextHits(words: string): readonly ContextHit[] {
   const term = useDeferredValue(words.trim());
   const isAsked = term.length >= FEWEST;
-  const query: QueryInput<"context.search"> = {
-    query: term,
-    limit: SHOWN,
-    kinds: ["page", "metric", "table", "memory"],
-  };
-  const { data } = useQuery({
-    queryKey: ["/v1/context/search", query],
-    queryFn: ({ signal }) => api.call("context.search", { query, signal }),
-    enabled: isAsked,
-    placeholderData: (before) => before,
-    retry: false,
-    staleTime: 30_000,
-  });
+  const { data } = useServerQuery(
+    "context.search",
+    { query: { query: term, limit: SHOWN, kinds: ["page", "metric", "table", "memory"] } },
+    { enabled: isAsked, placeholderData: (before) => before, retry: false, staleTime: 30_000 },
+  );
   if (!isAsked) return [];
   return (data?.data ?? []).flatMap(({ key, title, kind }) => {
     const path = pathOfKey(key);

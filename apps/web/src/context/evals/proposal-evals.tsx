@@ -2,7 +2,7 @@ import type { Job } from "@tandem/protocol";
 import { useState } from "react";
 import { Button } from "../../ui/button.tsx";
 import { ContextLink, linkClass } from "../context-link.tsx";
-import { useContextQuery } from "../context-api.ts";
+import { useServerQuery } from "../../api/use-server-query.ts";
 import { isUnderWay, reportOf } from "../jobs/job-api.ts";
 import { StartJobDialog, type WantedJob } from "../jobs/start-job-dialog.tsx";
 import { ComparedQuestions, comparisonText } from "./eval-comparison.tsx";
@@ -13,8 +13,8 @@ const POLL_MS = 2_000;
 
 /** Compares the context with and without a proposal by the eval questions. Started by a person only. */
 export function ProposalEvals({ proposal }: { proposal: string }) {
-  const files = useContextQuery("context.evals.list", {});
-  const jobs = useContextQuery(
+  const files = useServerQuery("context.evals.list", {});
+  const jobs = useServerQuery(
     "jobs.list",
     { query: { kind: "evals", limit: RUNS } },
     { refetchInterval: ({ state }) => (state.data?.data.some((job) => isUnderWay(job)) ? POLL_MS : false) },

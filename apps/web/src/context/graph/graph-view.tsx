@@ -3,7 +3,7 @@ import { lazy, Suspense } from "react";
 import { useShortcuts } from "../../ui/keyboard/shortcuts.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Problem } from "../../ui/problem.tsx";
-import { useContextQuery } from "../context-api.ts";
+import { useServerQuery } from "../../api/use-server-query.ts";
 import { ContextLink, linkClass } from "../context-link.tsx";
 import { JoinSteps } from "./join-steps.tsx";
 
@@ -31,7 +31,7 @@ export default function GraphView({ table }: { table: string }) {
     data: graph,
     error,
     refetch,
-  } = useContextQuery("context.graph.retrieve", { query }, { placeholderData: (before) => before });
+  } = useServerQuery("context.graph.retrieve", { query }, { placeholderData: (before) => before });
   return (
     <div className="flex h-full min-h-0 flex-col">
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b border-line px-4 py-2">

@@ -5,7 +5,7 @@ import { useShortcuts } from "../../ui/keyboard/shortcuts.ts";
 import { formatDateTime, duration, money } from "../../text/format.ts";
 import { Button } from "../../ui/button.tsx";
 import { Problem } from "../../ui/problem.tsx";
-import { useContextQuery } from "../context-api.ts";
+import { useServerQuery } from "../../api/use-server-query.ts";
 import { ContextLink, linkClass } from "../context-link.tsx";
 import { cancelJob, isUnderWay, reportOf, subjectOf } from "./job-api.ts";
 import { JobBadge } from "./job-badge.tsx";
@@ -24,7 +24,7 @@ export function JobView({ id }: { id: string }) {
     void queries.invalidateQueries({
       predicate: ({ queryKey: [path] }) => /^\/v1\/(jobs|proposals|context)/.test(String(path)),
     });
-  const { data: job, error, refetch } = useContextQuery("jobs.retrieve", { params: { job_id: id } });
+  const { data: job, error, refetch } = useServerQuery("jobs.retrieve", { params: { job_id: id } });
   const progress = useJobProgress(id, refresh);
   const cancelling = useMutation({ mutationFn: () => cancelJob(id), onSettled: refresh });
   const canCancel = job !== undefined && (isUnderWay(job) || job.state === "interrupted") && !job.cancel_requested;

@@ -1,7 +1,8 @@
 import type { Job } from "@tandem/protocol";
 import { ago } from "../../text/format.ts";
 import { Problem } from "../../ui/problem.tsx";
-import { useContextQuery, useOverview } from "../context-api.ts";
+import { useServerQuery } from "../../api/use-server-query.ts";
+import { useOverview } from "../context-api.ts";
 import { ContextLink, linkClass } from "../context-link.tsx";
 import { Panes, PaneRow } from "../panes.tsx";
 import { isUnderWay, subjectOf } from "./job-api.ts";
@@ -16,7 +17,7 @@ const IDLE_MS = 15_000;
 /** Background jobs, started here, by a command or automatically. */
 export default function JobsView({ job }: { job: string }) {
   const overview = useOverview();
-  const { data, error, refetch } = useContextQuery(
+  const { data, error, refetch } = useServerQuery(
     "jobs.list",
     { query: { limit: MOST } },
     { refetchInterval: ({ state }) => (state.data?.data.some(isUnderWay) ? BUSY_MS : IDLE_MS) },

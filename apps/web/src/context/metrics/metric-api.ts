@@ -1,20 +1,20 @@
 import type { MetricSummary } from "@tandem/protocol";
 import { keepPreviousData, useQueries, useQuery } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
-import { useContextQuery } from "../context-api.ts";
+import { useServerQuery } from "../../api/use-server-query.ts";
 import { type Question, questionBody } from "./query/metric-question.ts";
 
 /** All metrics, with broken ones. */
-export const useMetrics = () => useContextQuery("context.metrics.list", {});
+export const useMetrics = () => useServerQuery("context.metrics.list", {});
 /** Definitions that cannot be used, also of files that are not read at all. */
-export const useMetricProblems = () => useContextQuery("context.metrics.check", {});
+export const useMetricProblems = () => useServerQuery("context.metrics.check", {});
 
 export const metricPath = ({ connection, name }: Pick<MetricSummary, "connection" | "name">): string =>
   `metrics/${connection}/${name}`;
 
 /** Fields by which all of the metrics can be grouped and filtered. */
 export const useFields = ({ metrics, connection }: Pick<Question, "metrics" | "connection">) =>
-  useContextQuery(
+  useServerQuery(
     "context.metrics.fields",
     { query: { metrics: [...metrics], ...(connection !== undefined && { connection }) } },
     { enabled: metrics.length > 0, placeholderData: keepPreviousData, retry: false },

@@ -2,7 +2,7 @@ import type { Evidence, MetricDefinition } from "@tandem/protocol";
 import { useQueries } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
 import { ago, formatDateTime } from "../../text/format.ts";
-import { useContextQuery } from "../context-api.ts";
+import { useServerQuery } from "../../api/use-server-query.ts";
 import { ContextLink, linkClass } from "../context-link.tsx";
 import { EvidenceItem } from "../evidence-item.tsx";
 import { evidenceOf } from "./metric-evidence.ts";
@@ -12,7 +12,7 @@ const LOADED = 5;
 
 /** The commits that changed the metric's file, and the evidence that was reviewed with the metric. */
 export function MetricHistory({ metric: { path, name } }: { metric: MetricDefinition }) {
-  const history = useContextQuery("context.files.history", { query: { path } }, { retry: false });
+  const history = useServerQuery("context.files.history", { query: { path } }, { retry: false });
   const commits = history.data?.data ?? [];
   const proposals = [...new Set(commits.flatMap(({ proposal }) => proposal ?? []))].slice(0, LOADED);
   const evidence = useEvidence(proposals, path, name);

@@ -5,7 +5,8 @@ import { Code } from "../../text/code.tsx";
 import { buttonClass } from "../../ui/button.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Badge } from "../badge.tsx";
-import { useContextQuery, usePages } from "../context-api.ts";
+import { useServerQuery } from "../../api/use-server-query.ts";
+import { usePages } from "../context-api.ts";
 import { ContextLink, linkClass } from "../context-link.tsx";
 import { Part } from "./definition-part.tsx";
 import { metricPath } from "./metric-api.ts";
@@ -18,7 +19,7 @@ import { count } from "../../text/format.ts";
 
 /** A definition: formula, filters, tables, fields, text, version, history and evidence. */
 export function MetricView({ connection, name }: { connection: string; name: string }) {
-  const query = useContextQuery("context.metrics.retrieve", { query: { name, connection } }, { retry: false });
+  const query = useServerQuery("context.metrics.retrieve", { query: { name, connection } }, { retry: false });
   const { data: metric, error, refetch } = query;
   if (error) return <Problem error={error} onRetry={() => void refetch()} className="m-4" />;
   if (!metric) return null;

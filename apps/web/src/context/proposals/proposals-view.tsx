@@ -2,7 +2,7 @@ import { useSearch } from "@tanstack/react-router";
 import { ago } from "../../text/format.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Problem } from "../../ui/problem.tsx";
-import { useContextQuery } from "../context-api.ts";
+import { useServerQuery } from "../../api/use-server-query.ts";
 import { ContextLink } from "../context-link.tsx";
 import { Panes, PaneRow } from "../panes.tsx";
 import { ProposalView } from "./proposal-view.tsx";
@@ -15,7 +15,7 @@ export default function ProposalsView({ proposal }: { proposal: string }) {
   const { all } = useSearch({ from: "/context/$" });
   const isAll = all !== undefined;
   const query = isAll ? { limit: MOST } : { limit: MOST, states: ["open" as const] };
-  const { data, error, refetch } = useContextQuery(
+  const { data, error, refetch } = useServerQuery(
     "proposals.list",
     { query },
     { refetchInterval: 15_000, placeholderData: (before) => before },

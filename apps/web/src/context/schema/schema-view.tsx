@@ -4,7 +4,7 @@ import { Empty } from "../../ui/empty.tsx";
 import { TextInput } from "../../ui/field.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Select } from "../../ui/select.tsx";
-import { useContextQuery } from "../context-api.ts";
+import { useServerQuery } from "../../api/use-server-query.ts";
 import { SchemaCanvas } from "./schema-canvas.tsx";
 import type { ClusterBy } from "./schema-layout.ts";
 import { SchemaList } from "./schema-list.tsx";
@@ -22,7 +22,7 @@ export default function SchemaView() {
     data: graph,
     error,
     refetch,
-  } = useContextQuery("context.graph.retrieve", {
+  } = useServerQuery("context.graph.retrieve", {
     query: { limit: MOST, layout: "none" },
   });
   const layout = useSchemaLayout(graph, by);

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { ago, count } from "../../text/format.ts";
-import { type Overview, useContextQuery } from "../context-api.ts";
+import { useServerQuery } from "../../api/use-server-query.ts";
+import type { Overview } from "../context-api.ts";
 import { ContextLink, linkClass } from "../context-link.tsx";
 import { ShellCommand } from "../shell-command.tsx";
 import { StateBadge } from "../proposals/state-badge.tsx";
@@ -60,7 +61,7 @@ export function SearchStart({ overview: { counts, connections, sources, problems
 
 /** Open proposals. */
 function OpenProposals() {
-  const { data } = useContextQuery("proposals.list", { query: { states: ["open"], limit: 5 } });
+  const { data } = useServerQuery("proposals.list", { query: { states: ["open"], limit: 5 } });
   if (!data || data.data.length === 0) return null;
   return (
     <section aria-labelledby="waiting">

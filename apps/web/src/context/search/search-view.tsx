@@ -7,7 +7,8 @@ import { Empty } from "../../ui/empty.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Select } from "../../ui/select.tsx";
-import { useContextQuery, useOverview } from "../context-api.ts";
+import { useServerQuery } from "../../api/use-server-query.ts";
+import { useOverview } from "../context-api.ts";
 import { FILTERS, HIT_KINDS } from "./hit-kinds.tsx";
 import { HitList } from "./hit-list.tsx";
 import { SearchStart } from "./search-start.tsx";
@@ -47,7 +48,7 @@ export function SearchView() {
     connection,
     kinds: FILTERS.filter((name) => name === kind),
   };
-  const found = useContextQuery(
+  const found = useServerQuery(
     "context.search",
     { query },
     { enabled: term !== "", placeholderData: (before) => before },

@@ -7,7 +7,8 @@ import { buttonClass } from "../../ui/button.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Badge } from "../badge.tsx";
-import { useContextQuery, useOverview, usePages } from "../context-api.ts";
+import { useServerQuery } from "../../api/use-server-query.ts";
+import { useOverview, usePages } from "../context-api.ts";
 import { ContextLink, linkClass } from "../context-link.tsx";
 import { tableQuery } from "../sql/table-query.ts";
 import { ColumnList } from "./column-list.tsx";
@@ -16,7 +17,7 @@ import { JoinList } from "./join-list.tsx";
 
 /** A table of the catalogue. Values from the database are untrusted data and rendered as plain text. */
 export function TableView({ table: id }: { table: string }) {
-  const { data: table, error, refetch } = useContextQuery("context.tables.retrieve", { query: { name: id } });
+  const { data: table, error, refetch } = useServerQuery("context.tables.retrieve", { query: { name: id } });
   const pages = usePages();
   const overview = useOverview();
   const navigate = useNavigate();

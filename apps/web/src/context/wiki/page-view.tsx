@@ -2,7 +2,7 @@ import { type ReactNode, useMemo } from "react";
 import { Markdown, MarkdownOptionsContext } from "../../text/markdown.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Badge } from "../badge.tsx";
-import { useContextQuery } from "../context-api.ts";
+import { useServerQuery } from "../../api/use-server-query.ts";
 import { ContextLink, linkClass } from "../context-link.tsx";
 import { pathOfKey } from "../context-route.ts";
 import { citeText } from "./cite-text.ts";
@@ -10,7 +10,7 @@ import { SourceList } from "./source-list.tsx";
 
 /** A wiki page with the cited passages of each paragraph. */
 export function PageView({ pageKey }: { pageKey: string }) {
-  const { data: page, error, refetch } = useContextQuery("context.pages.retrieve", { query: { key: pageKey } });
+  const { data: page, error, refetch } = useServerQuery("context.pages.retrieve", { query: { key: pageKey } });
   const { text, citations } = useMemo(() => citeText(page?.body ?? ""), [page]);
   const reading = useMemo(() => ({ heading: 2, link: (href: string, words: ReactNode) => own(href, words) }), []);
   if (error) return <Problem error={error} onRetry={() => void refetch()} className="m-4" />;

@@ -1,12 +1,13 @@
 import { Problem } from "../../ui/problem.tsx";
 import { Badge } from "../badge.tsx";
-import { useContextQuery, useOverview, usePages } from "../context-api.ts";
+import { useServerQuery } from "../../api/use-server-query.ts";
+import { useOverview, usePages } from "../context-api.ts";
 import { ContextLink, linkClass } from "../context-link.tsx";
 import { unwrapLines } from "../unwrap-lines.ts";
 
 /** A passage of a document with its neighbours. It is untrusted data and rendered as plain text. */
 export function PassageView({ citation }: { citation: string }) {
-  const { data, error, refetch } = useContextQuery("context.passages.list", { query: { citation, around: 2 } });
+  const { data, error, refetch } = useServerQuery("context.passages.list", { query: { citation, around: 2 } });
   const overview = useOverview();
   const pages = usePages();
   if (error) return <Problem error={error} onRetry={() => void refetch()} className="m-4" />;

@@ -1,6 +1,5 @@
-import { useQuery } from "@tanstack/react-query";
 import { ArrowRight, Plus } from "lucide-react";
-import { api } from "../../api/client.ts";
+import { useServerQuery } from "../../api/use-server-query.ts";
 import { useOwnTenant } from "../../live/own-tenant.ts";
 import { PAYERS } from "../../settings/status/server-status.ts";
 import { openNewSession, startDraft } from "../../state/new-session.ts";
@@ -12,12 +11,7 @@ import { Skeleton } from "../../ui/skeleton.tsx";
 /** The session list without sessions: three prompts for the folder, and who is billed. */
 export function FirstScreen() {
   const { is_operator: isOperator } = useOwnTenant();
-  const { data, isPending } = useQuery({
-    queryKey: ["/v1/status"],
-    queryFn: ({ signal }) => api.call("status.retrieve", { signal }),
-    enabled: isOperator,
-    staleTime: 60_000,
-  });
+  const { data, isPending } = useServerQuery("status.retrieve", {}, { enabled: isOperator, staleTime: 60_000 });
   return (
     <div className="rounded-lg border border-dashed border-line-strong px-4 py-10 text-center sm:px-6">
       <p className="text-base font-semibold">What should the agent do?</p>

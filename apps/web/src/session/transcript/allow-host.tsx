@@ -1,7 +1,6 @@
 import type { SandboxHost } from "@tandem/protocol";
-import { useQuery } from "@tanstack/react-query";
-import { api } from "../../api/client.ts";
-import { AllowHostButtons, SANDBOX_HOSTS } from "../../settings/allow-host-buttons.tsx";
+import { useServerQuery } from "../../api/use-server-query.ts";
+import { AllowHostButtons } from "../../settings/allow-host-buttons.tsx";
 import { useSession } from "../../state/session-context.ts";
 
 const WHERE: Record<SandboxHost["scope"], string> = {
@@ -13,10 +12,7 @@ const WHERE: Record<SandboxHost["scope"], string> = {
 /** Allows a refused host, or says that it is allowed by now. */
 export function AllowHost({ host }: { host: string }) {
   const { id } = useSession();
-  const hosts = useQuery({
-    queryKey: [SANDBOX_HOSTS, id],
-    queryFn: ({ signal }) => api.call("sandbox.hosts.list", { query: { session_id: id }, signal }),
-  });
+  const hosts = useServerQuery("sandbox.hosts.list", { query: { session_id: id } });
   const grant = hosts.data?.data.find((one) => one.host === host);
   if (!grant) return <AllowHostButtons host={host} session={id} />;
   return (

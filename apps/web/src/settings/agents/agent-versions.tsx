@@ -1,6 +1,5 @@
 import type { Agent } from "@tandem/protocol";
-import { useQuery } from "@tanstack/react-query";
-import { api } from "../../api/client.ts";
+import { useServerQuery } from "../../api/use-server-query.ts";
 import { formatDateTime } from "../../text/format.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Problem } from "../../ui/problem.tsx";
@@ -8,12 +7,7 @@ import { Badge } from "../panel.tsx";
 
 /** The versions of an agent, newest first. */
 export function AgentVersions({ agent, onClose }: { agent: Agent; onClose: () => void }) {
-  const path = `/v1/agents/${agent.id}/versions`;
-  const list = useQuery({
-    queryKey: [path],
-    queryFn: ({ signal }) =>
-      api.call("agents.versions.list", { params: { agent_id: agent.id }, query: { limit: 100 }, signal }),
-  });
+  const list = useServerQuery("agents.versions.list", { params: { agent_id: agent.id }, query: { limit: 100 } });
   const versions = list.data?.data ?? [];
   return (
     <Dialog onClose={onClose} title={`Versions of ${agent.name}`}>

@@ -1,6 +1,5 @@
 import type { AgentSkill } from "@tandem/protocol";
-import { useQuery } from "@tanstack/react-query";
-import { api } from "../../api/client.ts";
+import { useServerQuery } from "../../api/use-server-query.ts";
 import { Choice } from "../../ui/choice.tsx";
 
 /** The uploaded skills of an agent. A chosen skill follows its newest version; a pinned version stays. */
@@ -11,10 +10,7 @@ export function SkillChoices({
   chosen: readonly AgentSkill[];
   onChange: (skills: readonly AgentSkill[]) => void;
 }) {
-  const list = useQuery({
-    queryKey: ["/v1/skills", "custom"],
-    queryFn: ({ signal }) => api.call("skills.list", { query: { limit: 100, source: "custom" }, signal }),
-  });
+  const list = useServerQuery("skills.list", { query: { limit: 100, source: "custom" } });
   const skills = list.data?.data ?? [];
   const others = chosen.filter(({ skill_id }) => list.data && !skills.some(({ id }) => id === skill_id));
   const known = [

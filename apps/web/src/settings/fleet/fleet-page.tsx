@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { FleetLimit, FleetQueue, FleetStatus } from "@tandem/protocol";
 import { RotateCw } from "lucide-react";
 import { useState } from "react";
+import { useServerQuery } from "../../api/use-server-query.ts";
 import { api } from "../../api/client.ts";
 import { ago, formatDateTime, duration } from "../../text/format.ts";
 import { Button } from "../../ui/button.tsx";
@@ -17,11 +18,7 @@ const LOOK_EVERY_MS = 3_000;
 
 /** The workers of the fleet, the queue, and problems that need attention. */
 export default function FleetPage() {
-  const fleet = useQuery({
-    queryKey: KEY,
-    queryFn: ({ signal }) => api.call("fleet.retrieve", { signal }),
-    refetchInterval: LOOK_EVERY_MS,
-  });
+  const fleet = useServerQuery("fleet.retrieve", {}, { refetchInterval: LOOK_EVERY_MS });
   const [leaving, setLeaving] = useState<FleetStatus["workers"][number]>();
   const status = fleet.data;
   return (

@@ -1,6 +1,6 @@
 import { type KeptRule, RULE_ACTIONS, RULE_SCOPES, type RuleAction, type RuleScope } from "@tandem/protocol";
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { useServerQuery } from "../../api/use-server-query.ts";
 import { api } from "../../api/client.ts";
 import { useAgents } from "../../api/lists.ts";
 import { folderName } from "../../text/path-labels.ts";
@@ -21,7 +21,7 @@ const KEY = ["/v1/rules"];
 /** Rules that allow, ask for or deny calls. */
 export default function RulesPage() {
   const agents = useAgents();
-  const list = useQuery({ queryKey: KEY, queryFn: ({ signal }) => api.call("rules.list", { signal }) });
+  const list = useServerQuery("rules.list", {});
   const [ended, setEnded] = useState<KeptRule>();
   const whose = ({ scope, of }: KeptRule): string => {
     if (scope === "user" || of === null) return "everywhere";

@@ -1,8 +1,7 @@
 import type { Skill } from "@tandem/protocol";
-import { useQuery } from "@tanstack/react-query";
 import { ChevronDown, ChevronRight } from "lucide-react";
 import { useState } from "react";
-import { api } from "../../api/client.ts";
+import { useServerQuery } from "../../api/use-server-query.ts";
 import { ago, formatDateTime } from "../../text/format.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Problem } from "../../ui/problem.tsx";
@@ -15,10 +14,7 @@ const MOST = 1_000;
 
 /** Skills of agents: uploaded ones and those of trusted folders. */
 export default function SkillsPage() {
-  const list = useQuery({
-    queryKey: ["/v1/skills"],
-    queryFn: ({ signal }) => api.call("skills.list", { query: { limit: MOST }, signal }),
-  });
+  const list = useServerQuery("skills.list", { query: { limit: MOST } });
   const [isUploading, setUploading] = useState(false);
   const [open, setOpen] = useState<string>();
   const skills = list.data?.data ?? [];

@@ -1,6 +1,7 @@
 import type { ServerStatus } from "@tandem/protocol";
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { Stethoscope } from "lucide-react";
+import { useServerQuery } from "../../api/use-server-query.ts";
 import { api } from "../../api/client.ts";
 import { ago, formatDateTime } from "../../text/format.ts";
 import { isStopDialogOpen } from "../../state/open-dialogs.ts";
@@ -12,11 +13,7 @@ import { bytes, PAYERS, toneOf } from "./server-status.ts";
 
 /** The model backend, billing, the login or key, and the doctor's checks. */
 export default function StatusPage() {
-  const status = useQuery({
-    queryKey: ["/v1/status"],
-    queryFn: ({ signal }) => api.call("status.retrieve", { signal }),
-    staleTime: 30_000,
-  });
+  const status = useServerQuery("status.retrieve", {}, { staleTime: 30_000 });
   const doctor = useMutation({ mutationFn: () => api.call("status.examine") });
   return (
     <>
