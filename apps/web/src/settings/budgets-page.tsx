@@ -1,5 +1,4 @@
 import { type BudgetGauge, type BudgetUnit, BUDGET_UNITS, type BodyInput } from "@tandem/protocol";
-import { useState } from "react";
 import { useServerQuery } from "../api/use-server-query.ts";
 import { api } from "../api/client.ts";
 import { useAgents } from "../api/lists.ts";
@@ -12,6 +11,7 @@ import { PageHead, Panel } from "./panel.tsx";
 import { useChange } from "../api/use-change.ts";
 import { AgentField } from "./agent-field.tsx";
 import { TextField } from "../ui/field.tsx";
+import { useForm } from "../ui/use-form.ts";
 import { SelectField } from "../ui/select.tsx";
 
 const KEY = ["/v1/budgets"];
@@ -123,8 +123,7 @@ interface NewLimit {
 }
 
 function SetBudget({ gauges }: { gauges: readonly BudgetGauge[] }) {
-  const [form, setForm] = useState<NewLimit>({ scope: "day", of: "", unit: "usd", value: "" });
-  const set = (part: Partial<NewLimit>): void => setForm({ ...form, ...part });
+  const { form, set, field } = useForm<NewLimit>({ scope: "day", of: "", unit: "usd", value: "" });
   const value = Number(form.value.replace(",", "."));
   const isBad = form.value !== "" && !(value > 0);
   const hasLimit = gauges.some(
@@ -159,11 +158,10 @@ function SetBudget({ gauges }: { gauges: readonly BudgetGauge[] }) {
             { value: "agent", label: "Agent lifetime" },
           ]}
         />
-        {form.scope === "agent" && <AgentField none="All agents" value={form.of} onChange={(of) => set({ of })} />}
+        {form.scope === "agent" && <AgentField none="All agents" {...field("of")} />}
         <SelectField
           label="Applies to"
-          value={form.unit}
-          onChange={(unit) => set({ unit })}
+          {...field("unit")}
           options={BUDGET_UNITS.map((unit) => ({ value: unit, label: UNIT_WORDS[unit] }))}
         />
         <TextField
@@ -171,8 +169,7 @@ function SetBudget({ gauges }: { gauges: readonly BudgetGauge[] }) {
           problem={isBad ? "Enter a number above 0, or leave it empty." : undefined}
           inputMode="decimal"
           placeholder="No limit"
-          value={form.value}
-          onChange={(value) => set({ value })}
+          {...field("value")}
         />
         <div className="flex items-center gap-3 sm:col-span-full">
           <Button

@@ -10,6 +10,7 @@ import { Badge, Mono, PageHead, Panel, Row, Rows } from "./panel.tsx";
 import { FormDialog } from "../ui/form-dialog.tsx";
 import { useChange } from "../api/use-change.ts";
 import { TextField } from "../ui/field.tsx";
+import { useForm } from "../ui/use-form.ts";
 import { SelectField } from "../ui/select.tsx";
 
 const { path, isolation, branch } = ENVIRONMENT_METADATA;
@@ -83,8 +84,7 @@ const KINDS = [
 ];
 
 function NewEnvironment({ onClose }: { onClose: () => void }) {
-  const [form, setForm] = useState({ name: "", kind: "folder", folder: "", branch: "" });
-  const set = (part: Partial<typeof form>): void => setForm({ ...form, ...part });
+  const { form, field } = useForm({ name: "", kind: "folder", folder: "", branch: "" });
   const create = useChange(
     ["/v1/environments"],
     () =>
@@ -103,15 +103,14 @@ function NewEnvironment({ onClose }: { onClose: () => void }) {
   const isReady = form.name.trim() !== "" && (form.kind === "scratch" || form.folder.trim() !== "");
   return (
     <FormDialog onClose={onClose} title="New environment" verb="Create" isReady={isReady} action={create}>
-      <TextField label="Name" value={form.name} onChange={(name) => set({ name })} />
-      <SelectField label="Type" value={form.kind} onChange={(kind) => set({ kind })} options={KINDS} />
+      <TextField label="Name" {...field("name")} />
+      <SelectField label="Type" {...field("kind")} options={KINDS} />
       {form.kind !== "scratch" && (
         <TextField
           label="Folder"
           hint="Absolute path inside a folder that the server may use."
           inputClassName="font-mono"
-          value={form.folder}
-          onChange={(folder) => set({ folder })}
+          {...field("folder")}
         />
       )}
       {form.kind === "worktree" && (
@@ -119,8 +118,7 @@ function NewEnvironment({ onClose }: { onClose: () => void }) {
           label="Start from"
           hint="A branch or commit. Default: the folder’s current checkout."
           inputClassName="font-mono"
-          value={form.branch}
-          onChange={(branch) => set({ branch })}
+          {...field("branch")}
         />
       )}
     </FormDialog>

@@ -12,6 +12,7 @@ import { Problem } from "../ui/problem.tsx";
 import { AllowHostButtons, SANDBOX_HOSTS } from "./allow-host-buttons.tsx";
 import { Badge, PageHead, Panel, Row, Rows } from "./panel.tsx";
 import { useChange } from "../api/use-change.ts";
+import { useForm } from "../ui/use-form.ts";
 import { TextField } from "../ui/field.tsx";
 
 const KEY = [SANDBOX_HOSTS];
@@ -107,14 +108,14 @@ function Refused({ refused: { host, count, session_id, folder, last_at } }: { re
 }
 
 function AllowInFolder() {
-  const [form, setForm] = useState({ host: "", folder: "" });
+  const { form, set, field } = useForm({ host: "", folder: "" });
   const allow = useChange(
     KEY,
     () =>
       api.call("sandbox.hosts.create", {
         body: { host: form.host.trim(), scope: "folder", folder: form.folder.trim() },
       }),
-    () => setForm({ ...form, host: "" }),
+    () => set({ host: "" }),
   );
   return (
     <Panel title="Allow a host">
@@ -130,16 +131,14 @@ function AllowInFolder() {
           hint="A name, optionally with *. in front or a port. No IP address."
           inputClassName="font-mono"
           placeholder="api.example.com"
-          value={form.host}
-          onChange={(host) => setForm({ ...form, host })}
+          {...field("host")}
         />
         <TextField
           label="Folder"
           hint="Counts for its sessions, now and later."
           inputClassName="font-mono"
           placeholder="/home/me/project"
-          value={form.folder}
-          onChange={(folder) => setForm({ ...form, folder })}
+          {...field("folder")}
         />
         <Problem error={allow.error} className="sm:col-span-2" />
         <div className="flex items-center gap-3">

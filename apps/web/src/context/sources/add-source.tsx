@@ -24,6 +24,7 @@ import {
 } from "./source-form.ts";
 import { ConnectionResult, SourceResult } from "./test-result.tsx";
 import { TextField } from "../../ui/field.tsx";
+import { fieldsOf } from "../../ui/use-form.ts";
 import { SelectField } from "../../ui/select.tsx";
 
 /** Adds a database or a folder. It must pass a test before it can be saved. */
@@ -53,6 +54,7 @@ export function AddSource() {
     // A result counts only for the address that was tested.
     if (Object.keys(part).some((key) => key !== "name")) testing.reset();
   };
+  const field = fieldsOf(form, set);
   const isReady = isComplete(form);
   if (saving.data) {
     return (
@@ -103,16 +105,14 @@ export function AddSource() {
           }
           inputClassName="font-mono"
           placeholder={KIND_EXAMPLES[form.kind]}
-          value={form.place}
-          onChange={(place) => set({ place })}
+          {...field("place")}
         />
         {isServer(form.kind) && <Password form={form} set={set} />}
         {isServer(form.kind) && (
           <TextField
             label="Schemas"
             hint="Optional, separated by commas. Empty reads all visible schemas."
-            value={form.schemas}
-            onChange={(schemas) => set({ schemas })}
+            {...field("schemas")}
           />
         )}
         <TextField
@@ -121,8 +121,7 @@ export function AddSource() {
           hint="Agents and commands use this name. Lower-case letters, digits, - and _."
           inputClassName="font-mono"
           placeholder={suggestName(form) || "shop"}
-          value={form.name}
-          onChange={(name) => set({ name })}
+          {...field("name")}
         />
         <Problem error={testing.error ?? saving.error} />
         {testing.data?.connection && <ConnectionResult test={testing.data.connection} />}
@@ -150,6 +149,7 @@ export function AddSource() {
 }
 
 function Password({ form, set }: { form: SourceForm; set: (part: Partial<SourceForm>) => void }) {
+  const field = fieldsOf(form, set);
   const isFile = form.passwordPlace === "file";
   return (
     <div className="grid gap-3 sm:grid-cols-2">
@@ -170,8 +170,7 @@ function Password({ form, set }: { form: SourceForm; set: (part: Partial<SourceF
           hint={isFile ? "On the server's machine." : "In the environment of the server."}
           inputClassName="font-mono"
           placeholder={isFile ? "/run/secrets/shop" : "SHOP_PASSWORD"}
-          value={form.passwordName}
-          onChange={(passwordName) => set({ passwordName })}
+          {...field("passwordName")}
         />
       )}
     </div>

@@ -14,6 +14,7 @@ import { Problem } from "../../ui/problem.tsx";
 import { folderOf, environmentOptions } from "./environment-options.ts";
 import { PromptField } from "./prompt-field.tsx";
 import { type SessionOptions, lastOptions, readBudget, startSession } from "./start-session.ts";
+import { fieldsOf } from "../../ui/use-form.ts";
 import { TextField } from "../../ui/field.tsx";
 import { type Option, SelectField } from "../../ui/select.tsx";
 
@@ -43,6 +44,7 @@ export default function NewSessionDialog() {
     setSaved({ ...choices, ...part });
     lastOptions.set({ ...choices, ...part });
   };
+  const field = fieldsOf(choices, set);
   const hasBadBudget = Number.isNaN(readBudget(choices.budget));
   const isReady = agents.isSuccess && environments.isSuccess && !hasBadBudget && !files.isUploading;
   const start = useMutation({
@@ -114,8 +116,7 @@ export default function NewSessionDialog() {
         <div className="grid gap-3 sm:grid-cols-2">
           <SelectField
             label="Agent"
-            value={choices.agent}
-            onChange={(agent) => set({ agent })}
+            {...field("agent")}
             options={
               agents.data?.length === 0
                 ? [{ value: "", label: "Claude Code (new)" }]
@@ -124,23 +125,16 @@ export default function NewSessionDialog() {
           />
           <SelectField
             label="Work in"
-            value={choices.place}
-            onChange={(place) => set({ place })}
+            {...field("place")}
             options={environments.isPending && choices.place !== "folder" ? loadingOption(choices.place) : places}
           />
-          {choices.place === "folder" && <OtherFolder choices={choices} set={set} />}
+          {choices.place === "folder" && <OtherFolder field={field} />}
           <SelectField
             label="Model"
-            value={choices.model}
-            onChange={(model) => set({ model })}
+            {...field("model")}
             options={[OWN, ...(models.data ?? []).map(({ id, display_name }) => ({ value: id, label: display_name }))]}
           />
-          <SelectField
-            label="Effort"
-            value={choices.effort}
-            onChange={(effort) => set({ effort })}
-            options={[OWN, ...labelled(EFFORTS, effortLabel)]}
-          />
+          <SelectField label="Effort" {...field("effort")} options={[OWN, ...labelled(EFFORTS, effortLabel)]} />
           <SelectField
             label="Permission mode"
             value={choices.mode === "" ? "default" : choices.mode}
@@ -156,8 +150,7 @@ export default function NewSessionDialog() {
             problem={hasBadBudget ? "Enter an amount such as 2.50, or leave it empty." : undefined}
             inputMode="decimal"
             placeholder="No limit"
-            value={choices.budget}
-            onChange={(budget) => set({ budget })}
+            {...field("budget")}
           />
           {vaults.data !== undefined && vaults.data.length > 0 && (
             <VaultChoice vaults={vaults.data} chosen={choices.vaults ?? []} onChange={(ids) => set({ vaults: ids })} />
@@ -208,7 +201,8 @@ function lastOrFirst<T>(list: readonly T[], last: string, key: (one: T) => strin
   return list.some((one) => key(one) === last) ? last : first === undefined ? "" : key(first);
 }
 
-function OtherFolder({ choices, set }: { choices: SessionOptions; set: (part: Partial<SessionOptions>) => void }) {
+function OtherFolder({ field }: { field: ReturnType<typeof fieldsOf<SessionOptions>> }) {
+  const own = field("ownWorktree");
   return (
     <div className="sm:col-span-2">
       <TextField
@@ -216,15 +210,14 @@ function OtherFolder({ choices, set }: { choices: SessionOptions; set: (part: Pa
         hint="Absolute path inside a folder that the server may use."
         inputClassName="font-mono"
         placeholder="/home/me/project"
-        value={choices.folder}
-        onChange={(folder) => set({ folder })}
+        {...field("folder")}
       />
       <label className="mt-2 flex items-center gap-2 text-sm text-ink-soft">
         <input
           type="checkbox"
           className="size-4 accent-accent"
-          checked={choices.ownWorktree}
-          onChange={(event) => set({ ownWorktree: event.target.checked })}
+          checked={own.value}
+          onChange={(event) => own.onChange(event.target.checked)}
         />
         In a new worktree
       </label>

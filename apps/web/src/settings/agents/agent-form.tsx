@@ -1,20 +1,19 @@
 import { type Agent, EFFORTS } from "@tandem/protocol";
-import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { useModels } from "../../api/lists.ts";
 import { effortLabel } from "../../text/mode-labels.ts";
 import { SkillChoices } from "./skill-choices.tsx";
-import { type AgentDraft, draftOf, paramsOf, POLICIES, SUBAGENTS } from "./agent-draft.ts";
+import { draftOf, paramsOf, POLICIES, SUBAGENTS } from "./agent-draft.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { useChange } from "../../api/use-change.ts";
 import { TextAreaField, TextField } from "../../ui/field.tsx";
+import { useForm } from "../../ui/use-form.ts";
 import { SelectField } from "../../ui/select.tsx";
 
 /** Creates an agent or a new version. Fields that the form does not show stay unchanged. */
 export function AgentForm({ agent, onClose }: { agent: Agent | undefined; onClose: () => void }) {
   const models = useModels();
-  const [draft, setDraft] = useState<AgentDraft>(() => draftOf(agent));
-  const set = (part: Partial<AgentDraft>): void => setDraft({ ...draft, ...part });
+  const { form: draft, set, field } = useForm(() => draftOf(agent));
   const save = useChange(
     ["/v1/agents"],
     () => {
@@ -40,17 +39,10 @@ export function AgentForm({ agent, onClose }: { agent: Agent | undefined; onClos
       action={save}
       className="grid gap-3 sm:grid-cols-2"
     >
-      <TextField
-        label="Name"
-        className="sm:col-span-2"
-        maxLength={256}
-        value={draft.name}
-        onChange={(name) => set({ name })}
-      />
+      <TextField label="Name" className="sm:col-span-2" maxLength={256} {...field("name")} />
       <SelectField
         label="Model"
-        value={draft.model}
-        onChange={(model) => set({ model })}
+        {...field("model")}
         options={[
           ...(draft.model === "" ? [{ value: "", label: "Select a model" }] : []),
           ...(draft.model !== "" && !isKnown ? [{ value: draft.model, label: draft.model }] : []),
@@ -59,8 +51,7 @@ export function AgentForm({ agent, onClose }: { agent: Agent | undefined; onClos
       />
       <SelectField
         label="Effort"
-        value={draft.effort}
-        onChange={(effort) => set({ effort })}
+        {...field("effort")}
         options={[
           { value: "", label: "Model default" },
           ...EFFORTS.map((effort) => ({ value: effort, label: effortLabel(effort) })),
@@ -70,34 +61,25 @@ export function AgentForm({ agent, onClose }: { agent: Agent | undefined; onClos
         label="Tool policy"
         hint="Rules and the session's mode take precedence."
         className="sm:col-span-2"
-        value={draft.policy}
-        onChange={(policy) => set({ policy })}
+        {...field("policy")}
         options={POLICIES}
       />
       <SelectField
         label="Subagents"
         hint="Built-in subagents and those in .claude/agents of a trusted folder."
         className="sm:col-span-2"
-        value={draft.subagents}
-        onChange={(subagents) => set({ subagents })}
+        {...field("subagents")}
         options={SUBAGENTS}
       />
       <SkillChoices chosen={draft.skills} onChange={(skills) => set({ skills })} />
-      <TextField
-        label="Description"
-        className="sm:col-span-2"
-        maxLength={2_048}
-        value={draft.description}
-        onChange={(description) => set({ description })}
-      />
+      <TextField label="Description" className="sm:col-span-2" maxLength={2_048} {...field("description")} />
       <TextAreaField
         label="Instructions"
         hint="Added to Claude Code's instructions."
         className="sm:col-span-2"
         rows={7}
         inputClassName="font-mono text-sm"
-        value={draft.system}
-        onChange={(system) => set({ system })}
+        {...field("system")}
       />
     </FormDialog>
   );

@@ -14,6 +14,7 @@ import { ACTION_TONES, TestRule } from "./test-rule.tsx";
 import { useChange } from "../../api/use-change.ts";
 import { AgentField } from "../agent-field.tsx";
 import { TextField } from "../../ui/field.tsx";
+import { useForm } from "../../ui/use-form.ts";
 import { SelectField } from "../../ui/select.tsx";
 
 const KEY = ["/v1/rules"];
@@ -86,25 +87,17 @@ export default function RulesPage() {
 
 const SCOPE_WORDS = { user: "Everywhere", project: "A project", agent: "An agent", session: "A session" } as const;
 
-interface NewRule {
-  action: RuleAction;
-  tool: string;
-  pattern: string;
-  reason: string;
-  scope: RuleScope;
-  of: string;
-}
+const NO_RULE = {
+  action: "ask" as RuleAction,
+  tool: "",
+  pattern: "",
+  reason: "",
+  scope: "user" as RuleScope,
+  of: "",
+};
 
 function AddRule() {
-  const [form, setForm] = useState<NewRule>({
-    action: "ask",
-    tool: "",
-    pattern: "",
-    reason: "",
-    scope: "user",
-    of: "",
-  });
-  const set = (part: Partial<NewRule>): void => setForm({ ...form, ...part });
+  const { form, set, field } = useForm(NO_RULE);
   const add = useChange(
     KEY,
     () =>
@@ -120,11 +113,7 @@ function AddRule() {
       }),
     () => set({ tool: "", pattern: "", reason: "" }),
   );
-  const text = (key: "tool" | "pattern" | "reason" | "of") => ({
-    value: form[key],
-    onChange: (value: string) => set({ [key]: value }),
-    ...(key !== "reason" && { inputClassName: "font-mono" }),
-  });
+  const code = (key: "tool" | "pattern" | "of") => ({ ...field(key), inputClassName: "font-mono" });
   const isReady = form.tool.trim() !== "" && (form.scope === "user" || form.of.trim() !== "");
   return (
     <Panel title="Add a rule">
@@ -137,8 +126,7 @@ function AddRule() {
       >
         <SelectField
           label="Action"
-          value={form.action}
-          onChange={(action) => set({ action })}
+          {...field("action")}
           options={RULE_ACTIONS.map((action) => ({ value: action, label: action }))}
         />
         <SelectField
@@ -147,32 +135,30 @@ function AddRule() {
           onChange={(scope) => set({ scope, of: "" })}
           options={RULE_SCOPES.map((scope) => ({ value: scope, label: SCOPE_WORDS[scope] }))}
         />
-        {form.scope === "agent" && (
-          <AgentField className="sm:col-span-2" none="Select an agent" value={form.of} onChange={(of) => set({ of })} />
-        )}
+        {form.scope === "agent" && <AgentField className="sm:col-span-2" none="Select an agent" {...field("of")} />}
         {form.scope === "project" && (
-          <TextField label="Project folder" className="sm:col-span-2" placeholder="/home/me/project" {...text("of")} />
+          <TextField label="Project folder" className="sm:col-span-2" placeholder="/home/me/project" {...code("of")} />
         )}
         {form.scope === "session" && (
-          <TextField label="Session id" className="sm:col-span-2" placeholder="sesn_…" {...text("of")} />
+          <TextField label="Session id" className="sm:col-span-2" placeholder="sesn_…" {...code("of")} />
         )}
         <TextField
           label="Tool"
           hint="One tool (Bash, Edit, mcp__SERVER__TOOL), a group (read, edit, web), or *"
           placeholder="Bash"
-          {...text("tool")}
+          {...code("tool")}
         />
         <TextField
           label="Calls"
           hint="A command, path or domain with * and **. Empty means all."
           placeholder="git push *"
-          {...text("pattern")}
+          {...code("pattern")}
         />
         <TextField
           label="Reason"
           className="sm:col-span-2"
           placeholder="Shown to people who read the rule"
-          {...text("reason")}
+          {...field("reason")}
         />
         <Problem error={add.error} className="sm:col-span-2" />
         <div className="flex items-center gap-3">

@@ -1,6 +1,5 @@
 import { PERMISSION_MODES, type RuleAction, type PermissionMode, type TestedCall } from "@tandem/protocol";
 import { useMutation } from "@tanstack/react-query";
-import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { MODE_LABELS } from "../../text/mode-labels.ts";
 import { InlineCode } from "../../text/inline-code.tsx";
@@ -10,20 +9,14 @@ import { Problem } from "../../ui/problem.tsx";
 import { Badge, Panel, type Tone } from "../panel.tsx";
 import { AgentField } from "../agent-field.tsx";
 import { TextField } from "../../ui/field.tsx";
+import { useForm } from "../../ui/use-form.ts";
 import { SelectField } from "../../ui/select.tsx";
 
 export const ACTION_TONES: Readonly<Record<RuleAction, Tone>> = { allow: "good", ask: "wait", deny: "bad" };
 
-interface TestedForm {
-  call: string;
-  agent: string;
-  mode: PermissionMode | "";
-}
-
 /** Evaluates a call against the rules without running it. */
 export function TestRule() {
-  const [form, setForm] = useState<TestedForm>({ call: "", agent: "", mode: "" });
-  const set = (part: Partial<TestedForm>): void => setForm({ ...form, ...part });
+  const { form, field } = useForm({ call: "", agent: "", mode: "" as PermissionMode | "" });
   const test = useMutation({
     mutationFn: () =>
       api.call("rules.test", {
@@ -47,14 +40,12 @@ export function TestRule() {
           label="Call"
           inputClassName="font-mono"
           placeholder="Bash(git push origin main)"
-          value={form.call}
-          onChange={(call) => set({ call })}
+          {...field("call")}
         />
-        <AgentField none="Any agent" value={form.agent} onChange={(agent) => set({ agent })} />
+        <AgentField none="Any agent" {...field("agent")} />
         <SelectField
           label="Mode"
-          value={form.mode}
-          onChange={(mode) => set({ mode })}
+          {...field("mode")}
           options={[
             { value: "", label: MODE_LABELS.default },
             ...PERMISSION_MODES.slice(1).map((mode) => ({ value: mode, label: MODE_LABELS[mode] })),

@@ -6,19 +6,10 @@ import { ownZone, previewSchedule } from "./schedule-text.ts";
 import { useDeploymentChange } from "./use-deployments.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { TextAreaField, TextField } from "../../ui/field.tsx";
+import { useForm } from "../../ui/use-form.ts";
 import { SelectField } from "../../ui/select.tsx";
 
-interface Form {
-  name: string;
-  agent: string;
-  environment: string;
-  message: string;
-  expression: string;
-  timezone: string;
-  dollars: string;
-}
-
-function formOf(deployment: Deployment | undefined): Form {
+function formOf(deployment: Deployment | undefined) {
   const [first] = deployment?.initial_events ?? [];
   const content = (first?.["content"] ?? []) as readonly { text?: string }[];
   const cents = deployment?.budget?.max_list_cost.amount;
@@ -38,8 +29,7 @@ export function ScheduleDialog({ deployment, onClose }: { deployment?: Deploymen
   const agents = useAgents();
   const environments = useEnvironments();
   const [before] = useState(() => formOf(deployment));
-  const [form, setForm] = useState(before);
-  const set = (part: Partial<Form>): void => setForm({ ...form, ...part });
+  const { form, set, field } = useForm(before);
   const agent = form.agent || agents.data?.[0]?.id || "";
   const expression = form.expression.trim();
   const preview = expression === "" ? undefined : previewSchedule(expression, form.timezone.trim());
@@ -73,7 +63,7 @@ export function ScheduleDialog({ deployment, onClose }: { deployment?: Deploymen
       isReady={isReady}
       action={save}
     >
-      <TextField label="Name" value={form.name} onChange={(name) => set({ name })} />
+      <TextField label="Name" {...field("name")} />
       <SelectField
         label="Agent"
         hint="The current version is used until you choose the agent again."
@@ -83,24 +73,17 @@ export function ScheduleDialog({ deployment, onClose }: { deployment?: Deploymen
       />
       <SelectField
         label="Environment"
-        value={form.environment}
-        onChange={(environment) => set({ environment })}
+        {...field("environment")}
         options={(environments.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
       />
-      <TextAreaField
-        label="What should the agent do?"
-        rows={3}
-        value={form.message}
-        onChange={(message) => set({ message })}
-      />
+      <TextAreaField label="What should the agent do?" rows={3} {...field("message")} />
       <TextField
         label="Cron"
         hint="Minute, hour, day of month, month, day of week. Empty: on request only."
         inputClassName="font-mono"
-        value={form.expression}
-        onChange={(expression) => set({ expression })}
+        {...field("expression")}
       />
-      <TextField label="Time zone" value={form.timezone} onChange={(timezone) => set({ timezone })} />
+      <TextField label="Time zone" {...field("timezone")} />
       <output className="block text-sm text-ink-soft" aria-label="Preview">
         {preview === undefined && "Runs only when you start it."}
         {preview?.isValid === false && <span className="text-bad">{preview.reason}</span>}
@@ -119,8 +102,7 @@ export function ScheduleDialog({ deployment, onClose }: { deployment?: Deploymen
         label="Budget per session"
         hint="In dollars. Empty: no limit."
         inputMode="decimal"
-        value={form.dollars}
-        onChange={(dollars) => set({ dollars })}
+        {...field("dollars")}
       />
     </FormDialog>
   );

@@ -1,16 +1,13 @@
 import type { Vault } from "@tandem/protocol";
 import { useMutation } from "@tanstack/react-query";
-import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
+import { useForm } from "../../ui/use-form.ts";
 import { TextField } from "../../ui/field.tsx";
-
-const EMPTY = { url: "", client: "", secret: "" };
 
 /** Leaves for the login page of an MCP server's authorization server, which sends the browser back to the vaults. */
 export function ConnectForm({ vault, onClose }: { vault: Vault; onClose: () => void }) {
-  const [entry, setEntry] = useState(EMPTY);
-  const set = (part: Partial<typeof EMPTY>): void => setEntry({ ...entry, ...part });
+  const { form: entry, field } = useForm({ url: "", client: "", secret: "" });
   const connect = useMutation({
     mutationFn: async () => {
       const { authorization_url: link } = await api.call("vaults.logins.create", {
@@ -38,8 +35,7 @@ export function ConnectForm({ vault, onClose }: { vault: Vault; onClose: () => v
         label="MCP server URL"
         hint="You log in on the server’s own page. Tandem stores and refreshes the tokens."
         type="url"
-        value={entry.url}
-        onChange={(url) => set({ url })}
+        {...field("url")}
       />
       <details>
         <summary className="cursor-pointer text-sm text-ink-soft">OAuth client</summary>
@@ -47,15 +43,13 @@ export function ConnectForm({ vault, onClose }: { vault: Vault; onClose: () => v
           <TextField
             label="Client ID (optional)"
             hint="If the server does not register clients by itself."
-            value={entry.client}
-            onChange={(client) => set({ client })}
+            {...field("client")}
           />
           <TextField
             label="Client secret (optional)"
             type="password"
             autoComplete="new-password"
-            value={entry.secret}
-            onChange={(secret) => set({ secret })}
+            {...field("secret")}
           />
         </div>
       </details>

@@ -1,9 +1,9 @@
 import type { CredentialCreateParams, Vault } from "@tandem/protocol";
-import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { useChange } from "../../api/use-change.ts";
 import { VAULTS_KEY } from "../../api/lists.ts";
+import { useForm } from "../../ui/use-form.ts";
 import { TextField } from "../../ui/field.tsx";
 import { type Option, SelectField } from "../../ui/select.tsx";
 
@@ -20,30 +20,19 @@ const PLACES: readonly Option<SecretPlacement>[] = [
   { value: "body", label: "Bodies only" },
 ];
 
-interface Entry {
-  kind: Kind;
-  name: string;
-  url: string;
-  variable: string;
-  hosts: string;
-  place: SecretPlacement;
-  secret: string;
-}
-
-const EMPTY: Entry = {
-  kind: "static_bearer",
+const EMPTY = {
+  kind: "static_bearer" as Kind,
   name: "",
   url: "",
   variable: "",
   hosts: "",
-  place: "both",
+  place: "both" as SecretPlacement,
   secret: "",
 };
 
 /** Adds a credential to a vault. The secret leaves the page with the request. */
 export function CredentialForm({ vault, onClose }: { vault: Vault; onClose: () => void }) {
-  const [entry, setEntry] = useState(EMPTY);
-  const set = (part: Partial<Entry>): void => setEntry({ ...entry, ...part });
+  const { form: entry, field } = useForm(EMPTY);
   const add = useChange(
     VAULTS_KEY,
     () => api.call("vaults.credentials.create", { params: { vault_id: vault.id }, body: bodyOf(entry) }),
@@ -60,32 +49,30 @@ export function CredentialForm({ vault, onClose }: { vault: Vault; onClose: () =
       isReady={isReady}
       action={add}
     >
-      <SelectField label="Type" value={entry.kind} onChange={(kind) => set({ kind })} options={KINDS} />
+      <SelectField label="Type" {...field("kind")} options={KINDS} />
       {isServer ? (
         <TextField
           label="MCP server URL"
           hint="As in the agent’s MCP servers. Another path or port is another server."
           type="url"
-          value={entry.url}
-          onChange={(url) => set({ url })}
+          {...field("url")}
         />
       ) : (
-        <VariableFields entry={entry} set={set} />
+        <VariableFields field={field} />
       )}
       <TextField
         label={isServer ? "Token" : "Value"}
         hint="Encrypted when stored. It cannot be shown again."
         type="password"
         autoComplete="new-password"
-        value={entry.secret}
-        onChange={(secret) => set({ secret })}
+        {...field("secret")}
       />
-      <TextField label="Name (optional)" maxLength={255} value={entry.name} onChange={(name) => set({ name })} />
+      <TextField label="Name (optional)" maxLength={255} {...field("name")} />
     </FormDialog>
   );
 }
 
-function VariableFields({ entry, set }: { entry: Entry; set: (part: Partial<Entry>) => void }) {
+function VariableFields({ field }: Pick<ReturnType<typeof useForm<typeof EMPTY>>, "field">) {
   return (
     <>
       <TextField
@@ -93,23 +80,21 @@ function VariableFields({ entry, set }: { entry: Entry; set: (part: Partial<Entr
         hint="The agent’s programs see a placeholder. The sandbox replaces it in requests."
         inputClassName="font-mono"
         placeholder="API_KEY"
-        value={entry.variable}
-        onChange={(variable) => set({ variable })}
+        {...field("variable")}
       />
       <TextField
         label="Hosts"
         hint="Only these get the value, separated by commas. * stands for every host that the session may reach."
         inputClassName="font-mono"
         placeholder="api.example.com, *.example.org"
-        value={entry.hosts}
-        onChange={(hosts) => set({ hosts })}
+        {...field("hosts")}
       />
-      <SelectField label="Replace in" value={entry.place} onChange={(place) => set({ place })} options={PLACES} />
+      <SelectField label="Replace in" {...field("place")} options={PLACES} />
     </>
   );
 }
 
-function bodyOf({ kind, name, url, variable, hosts, place, secret }: Entry): CredentialCreateParams {
+function bodyOf({ kind, name, url, variable, hosts, place, secret }: typeof EMPTY): CredentialCreateParams {
   const display_name = name.trim() === "" ? null : name.trim();
   if (kind === "static_bearer") {
     return { display_name, auth: { type: kind, mcp_server_url: url.trim(), token: secret.trim() } };
