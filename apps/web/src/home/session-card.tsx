@@ -1,13 +1,14 @@
 import { Link } from "@tanstack/react-router";
 import { Folder, Pin } from "lucide-react";
 import type { FeedSession } from "../live/session-feed.ts";
-import { ago, formatDateTime, listCost } from "../text/format.ts";
+import { listCost } from "../text/format.ts";
 import { Countdown } from "../ui/countdown.tsx";
 import { StateDot, stateOf } from "../ui/state-dot.tsx";
 import { folderName } from "../text/path-labels.ts";
 import { OutcomeFacts, OutcomeLine } from "./outcome.tsx";
 import { pendingLabel } from "./pending-label.ts";
 import { SessionRowMenu } from "./session-row-menu.tsx";
+import { TimeAgo } from "../ui/time-ago.tsx";
 
 interface SessionCardProps {
   session: FeedSession;
@@ -75,13 +76,10 @@ export function SessionRow({ session, isUnread, isPinned }: SessionCardProps) {
       <span className="hidden w-28 shrink-0 truncate text-sm text-ink-faint md:block" title={session.folder}>
         {folderName(session.folder)}
       </span>
-      <time
+      <TimeAgo
+        at={session.updated_at}
         className="hidden w-20 shrink-0 truncate text-right text-sm text-ink-faint md:block"
-        dateTime={session.updated_at}
-        title={formatDateTime(session.updated_at)}
-      >
-        {ago(session.updated_at)}
-      </time>
+      />
       <span className="hidden w-16 shrink-0 text-right text-sm tabular-nums text-ink-faint md:block">
         {listCost(session.list_cost)}
       </span>
@@ -142,9 +140,7 @@ function Facts({ session }: Pick<SessionCardProps, "session">) {
         </span>
       )}
       <span className="ml-auto shrink-0 tabular-nums">{listCost(session.list_cost)}</span>
-      <time className="shrink-0" dateTime={session.updated_at} title={formatDateTime(session.updated_at)}>
-        {ago(session.updated_at)}
-      </time>
+      <TimeAgo at={session.updated_at} className="shrink-0" />
     </div>
   );
 }

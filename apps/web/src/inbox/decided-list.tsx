@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { Ban, Check, ChevronRight, Hourglass, X } from "lucide-react";
 import { useState } from "react";
 import { api } from "../api/client.ts";
-import { ago, formatDateTime } from "../text/format.ts";
+import { formatDateTime } from "../text/format.ts";
 import { Button } from "../ui/button.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { Problem } from "../ui/problem.tsx";
@@ -14,6 +14,7 @@ import { summarizeCall, nameOfKind } from "./summarize-call.ts";
 import { OutcomeLine } from "./outcome-line.tsx";
 import { questionsOf } from "./question/question-answers.ts";
 import { VerdictLine } from "./verdict-line.tsx";
+import { TimeAgo } from "../ui/time-ago.tsx";
 
 const ICONS = {
   allowed: <Check aria-label="Allowed" className="size-4 text-good" />,
@@ -82,9 +83,7 @@ function DecisionRow({ approval }: { approval: Approval }) {
         </span>
         <span className="flex shrink-0 flex-col items-end text-xs text-ink-faint sm:flex-row sm:gap-2">
           <span className="max-w-40 truncate text-ink-soft">{resolved.by}</span>
-          <time dateTime={resolved.at} title={formatDateTime(resolved.at)}>
-            {ago(resolved.at)}
-          </time>
+          <TimeAgo at={resolved.at} />
         </span>
       </button>
       {isOpen && (

@@ -1,7 +1,7 @@
 import type { Approval } from "@tandem/protocol";
 import { Ban, Check, Hourglass, X } from "lucide-react";
-import { ago, formatDateTime } from "../text/format.ts";
 import { MODE_LABELS } from "../text/mode-labels.ts";
+import { TimeAgo } from "../ui/time-ago.tsx";
 
 type Resolved = NonNullable<Approval["resolved"]>;
 
@@ -53,9 +53,7 @@ export function OutcomeLine({
         <span className="text-ink-soft">{by === PAGE ? "in the page" : `by ${by}`}</span>
       )}
       {more.length > 0 && <span className="text-ink-soft">{more.join(", ")}</span>}
-      <time dateTime={at} title={formatDateTime(at)} className="text-xs text-ink-faint">
-        {ago(at)}
-      </time>
+      <TimeAgo at={at} className="text-xs text-ink-faint" />
       {message !== undefined && message !== "" && <q className="basis-full text-ink-soft">{message}</q>}
     </p>
   );

@@ -7,7 +7,6 @@ import { api } from "../api/client.ts";
 import { feed, type FeedSession } from "../live/session-feed.ts";
 import { useLive } from "../live/live-value.ts";
 import { useShortcuts } from "../ui/keyboard/shortcuts.ts";
-import { ago, formatDateTime } from "../text/format.ts";
 import { Empty } from "../ui/empty.tsx";
 import { Problem } from "../ui/problem.tsx";
 import { ApprovalCard } from "./approval-card.tsx";
@@ -16,6 +15,7 @@ import { summarizeCall, nameOfKind } from "./summarize-call.ts";
 import { ApprovalExpiry } from "./approval-expiry.tsx";
 import { LastDecided } from "./last-decided.tsx";
 import { nextSelected } from "./next-selected.ts";
+import { TimeAgo } from "../ui/time-ago.tsx";
 
 const ICONS = { tool: ShieldQuestion, plan: ClipboardList, question: MessageCircleQuestion } as const;
 const QUERY = { status: "pending", limit: 100 } as const;
@@ -145,13 +145,7 @@ function CollapsedApproval({ approval, onOpen }: { approval: Approval; onOpen: (
       <span className="col-start-2 truncate text-xs text-ink-faint">
         {approval.session_title ?? "Untitled"} · {approval.agent_name}
       </span>
-      <time
-        dateTime={approval.created_at}
-        title={formatDateTime(approval.created_at)}
-        className="justify-self-end text-xs text-ink-faint"
-      >
-        {ago(approval.created_at)}
-      </time>
+      <TimeAgo at={approval.created_at} className="justify-self-end text-xs text-ink-faint" />
     </button>
   );
 }

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { useServerQuery } from "../api/use-server-query.ts";
 import { api } from "../api/client.ts";
 import { useOwnTenant } from "../live/own-tenant.ts";
-import { ago, formatDateTime } from "../text/format.ts";
+import { ago } from "../text/format.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/confirm.tsx";
 import { Problem } from "../ui/problem.tsx";
@@ -14,6 +14,7 @@ import { useChange } from "../api/use-change.ts";
 import { SecretDialog } from "./secret-dialog.tsx";
 import { TextField } from "../ui/field.tsx";
 import { type Option, SelectField } from "../ui/select.tsx";
+import { TimeAgo } from "../ui/time-ago.tsx";
 
 const KEY = ["/v1/tokens"];
 type Scope = Token["scopes"][number];
@@ -47,10 +48,7 @@ export default function TokensPage() {
                     {token.tenant !== tenant.id && <Badge>of {token.tenant}</Badge>}
                   </p>
                   <p className="text-sm text-ink-faint">
-                    made{" "}
-                    <time dateTime={token.created_at} title={formatDateTime(token.created_at)}>
-                      {ago(token.created_at)}
-                    </time>
+                    made <TimeAgo at={token.created_at} />
                     {token.last_used_at === null ? ", never used" : `, used ${ago(token.last_used_at)}`}
                   </p>
                 </div>

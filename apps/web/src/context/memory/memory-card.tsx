@@ -8,6 +8,7 @@ import type { Memory } from "../context-api.ts";
 import { ContextLink } from "../context-link.tsx";
 import { EvidenceItem } from "../evidence-item.tsx";
 import { forget, keep, useMemoryChange } from "./memory-api.ts";
+import { TimeAgo } from "../../ui/time-ago.tsx";
 
 /** A memory with its scope, expiry and evidence. */
 export function MemoryCard({
@@ -59,9 +60,7 @@ export function MemoryCard({
         {tags.map((tag) => (
           <Badge key={tag}>{tag}</Badge>
         ))}
-        <time dateTime={created_at} title={formatDateTime(created_at)}>
-          {ago(created_at)}
-        </time>
+        <TimeAgo at={created_at} />
         <span>
           {expires_at === null
             ? "never expires"

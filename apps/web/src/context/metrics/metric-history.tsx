@@ -1,11 +1,11 @@
 import type { Evidence, MetricDefinition } from "@tandem/protocol";
 import { useQueries } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
-import { ago, formatDateTime } from "../../text/format.ts";
 import { useServerQuery } from "../../api/use-server-query.ts";
 import { ContextLink, linkClass } from "../context-link.tsx";
 import { EvidenceItem } from "../evidence-item.tsx";
 import { evidenceOf } from "./metric-evidence.ts";
+import { TimeAgo } from "../../ui/time-ago.tsx";
 
 /** Proposals whose evidence is loaded; older ones are a click away. */
 const LOADED = 5;
@@ -51,9 +51,7 @@ export function MetricHistory({ metric: { path, name } }: { metric: MetricDefini
                   </ContextLink>
                 )}
               </span>
-              <time dateTime={at} title={formatDateTime(at)} className="text-xs text-ink-faint">
-                {ago(at)}
-              </time>
+              <TimeAgo at={at} className="text-xs text-ink-faint" />
             </li>
           ))}
         </ol>

@@ -1,7 +1,6 @@
 import type { HunkGroup } from "@tandem/protocol";
 import { useEffect, useRef, useState } from "react";
 import { useShortcuts } from "../../ui/keyboard/shortcuts.ts";
-import { ago, formatDateTime } from "../../text/format.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
@@ -15,6 +14,7 @@ import { DecisionCard } from "./decision-card.tsx";
 import { type Hunk, useProposal, useVerdict } from "./proposal-api.ts";
 import { ProposalComments } from "./proposal-comments.tsx";
 import { StateBadge } from "./state-badge.tsx";
+import { TimeAgo } from "../../ui/time-ago.tsx";
 
 /** With so few open changes, groups would only repeat the list. */
 const FEW = 12;
@@ -103,10 +103,7 @@ export function ProposalView({ id }: { id: string }) {
         </div>
       </header>
       <p className="mt-3 text-sm text-ink-soft">
-        {proposal.summary}{" "}
-        <time dateTime={proposal.created_at} title={formatDateTime(proposal.created_at)}>
-          {ago(proposal.created_at)}
-        </time>
+        {proposal.summary} <TimeAgo at={proposal.created_at} />
         {proposal.job !== null && (
           <>
             {" · "}

@@ -4,12 +4,13 @@ import { RotateCw } from "lucide-react";
 import { useState } from "react";
 import { useServerQuery } from "../../api/use-server-query.ts";
 import { api } from "../../api/client.ts";
-import { ago, formatDateTime, duration } from "../../text/format.ts";
+import { formatDateTime, duration } from "../../text/format.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Badge, Facts, Mono, PageHead, Panel, Row, Rows } from "../panel.tsx";
 import { canDrain, WorkerRow } from "./worker-row.tsx";
+import { TimeAgo } from "../../ui/time-ago.tsx";
 
 const KEY = ["/v1/fleet"];
 const DEAD_KEY = ["/v1/fleet/dead"];
@@ -139,10 +140,7 @@ function FailedJobs({ count }: { count: number }) {
               </p>
               <p className="text-sm break-words text-bad">{error}</p>
               <p className="text-sm text-ink-faint">
-                after {attempts} {attempts === 1 ? "attempt" : "attempts"},{" "}
-                <time dateTime={at} title={formatDateTime(at)}>
-                  {ago(at)}
-                </time>
+                after {attempts} {attempts === 1 ? "attempt" : "attempts"}, <TimeAgo at={at} />
               </p>
             </div>
             <Button

@@ -5,12 +5,12 @@ import { Download } from "lucide-react";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { saveDownload } from "../../api/save-download.ts";
-import { ago, formatDateTime } from "../../text/format.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Badge, Facts, Mono, Row, Rows } from "../panel.tsx";
 import { UploadSkill } from "./upload-skill.tsx";
+import { TimeAgo } from "../../ui/time-ago.tsx";
 
 const MOST = 100;
 
@@ -93,9 +93,7 @@ export function SkillDetails({ skill }: { skill: Skill }) {
                   {version.id === skill.latest_version_id && <Badge tone="good">newest</Badge>}
                 </p>
                 <p className="text-sm text-ink-faint">
-                  <time dateTime={version.created_at} title={formatDateTime(version.created_at)}>
-                    {ago(version.created_at)}
-                  </time>
+                  <TimeAgo at={version.created_at} />
                   {sizeOf(use.data?.versions.find(({ id }) => id === version.id))}
                 </p>
               </div>

@@ -2,13 +2,13 @@ import type { Skill } from "@tandem/protocol";
 import { ChevronDown, ChevronRight } from "lucide-react";
 import { useState } from "react";
 import { useServerQuery } from "../../api/use-server-query.ts";
-import { ago, formatDateTime } from "../../text/format.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { AddButton } from "../add-button.tsx";
 import { Badge, PageHead, Panel, Rows } from "../panel.tsx";
 import { SkillDetails } from "./skill-details.tsx";
 import { UploadSkill } from "./upload-skill.tsx";
+import { TimeAgo } from "../../ui/time-ago.tsx";
 
 const MOST = 1_000;
 
@@ -59,9 +59,7 @@ function SkillRow({ skill, isOpen, onToggle }: { skill: Skill; isOpen: boolean; 
         <Chevron aria-hidden className="size-4 shrink-0 text-ink-faint" />
         <span className="min-w-32 flex-1 font-medium break-words">{skill.display_name}</span>
         {skill.source.type === "plugin" && <Badge>trusted folder</Badge>}
-        <time className="text-sm text-ink-faint" dateTime={skill.updated_at} title={formatDateTime(skill.updated_at)}>
-          {ago(skill.updated_at)}
-        </time>
+        <TimeAgo at={skill.updated_at} className="text-sm text-ink-faint" />
       </button>
       {isOpen && <SkillDetails skill={skill} />}
     </li>

@@ -3,13 +3,13 @@ import { useMutation } from "@tanstack/react-query";
 import { Stethoscope } from "lucide-react";
 import { useServerQuery } from "../../api/use-server-query.ts";
 import { api } from "../../api/client.ts";
-import { ago, formatDateTime } from "../../text/format.ts";
 import { isStopDialogOpen } from "../../state/open-dialogs.ts";
 import { Button } from "../../ui/button.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Badge, Facts, Mono, PageHead, Panel, Row, Rows } from "../panel.tsx";
 import { Findings } from "./findings.tsx";
 import { bytes, PAYERS, toneOf } from "./server-status.ts";
+import { TimeAgo } from "../../ui/time-ago.tsx";
 
 /** The model backend, billing, the login or key, and the doctor's checks. */
 export default function StatusPage() {
@@ -132,12 +132,7 @@ function StatusDetails({ status }: { status: ServerStatus }) {
         <Facts
           facts={[
             ["Version", `Tandem ${status.version} on Node ${status.node}`],
-            [
-              "Started",
-              <time key="up" dateTime={status.started_at} title={formatDateTime(status.started_at)}>
-                {ago(status.started_at)}
-              </time>,
-            ],
+            ["Started", <TimeAgo at={status.started_at} key="up" />],
             ["Config", status.file === null ? "Defaults (no file)" : <Mono key="file">{status.file}</Mono>],
             [
               "Storage",

@@ -3,12 +3,13 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { VAULTS_KEY } from "../../api/lists.ts";
-import { ago, formatDateTime } from "../../text/format.ts";
+import { formatDateTime } from "../../text/format.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Badge, Mono, Row, type Tone } from "../panel.tsx";
 import { useChange } from "../../api/use-change.ts";
+import { TimeAgo } from "../../ui/time-ago.tsx";
 
 const STATES: Readonly<Record<CredentialState, { label: string; tone: Tone }>> = {
   unverified: { label: "not checked", tone: "plain" },
@@ -79,11 +80,7 @@ function CredentialRow({ credential, onRemove }: { credential: VaultCredential; 
         <p className="text-sm text-ink-faint">{describe(auth)}</p>
       </div>
       <output className="flex items-center gap-2 text-sm text-ink-faint">
-        {tandem.checked_at !== null && (
-          <time dateTime={tandem.checked_at} title={formatDateTime(tandem.checked_at)}>
-            {ago(tandem.checked_at)}
-          </time>
-        )}
+        {tandem.checked_at !== null && <TimeAgo at={tandem.checked_at} />}
         {isChecked && <Badge tone={tone}>{label}</Badge>}
       </output>
       {isChecked && (
