@@ -3,11 +3,8 @@ import { listAll } from "@tandem/tandem/engine";
 import type { SessionsClient } from "../sessions/sessions-client.ts";
 
 /** All of them, newest first. */
-export async function readDeployments(client: SessionsClient, includeArchived: boolean): Promise<Deployment[]> {
-  const found: Deployment[] = [];
-  for await (const each of listAll((query) => client.deployments.list(query), { includeArchived })) found.push(each);
-  return found;
-}
+export const readDeployments = (client: SessionsClient, includeArchived: boolean): Promise<Deployment[]> =>
+  Array.fromAsync(listAll((query) => client.deployments.list(query), { includeArchived }));
 
 /** By id, or by its name if that is unique. */
 export async function findDeployment(client: SessionsClient, idOrName: string): Promise<Deployment> {

@@ -3,23 +3,15 @@ import { listAll } from "@tandem/tandem/engine";
 import type { SessionsClient } from "../sessions/sessions-client.ts";
 
 /** All of them, newest first. */
-export async function readVaults({ vaults }: SessionsClient, includeArchived: boolean): Promise<Vault[]> {
-  const found: Vault[] = [];
-  for await (const each of listAll((query) => vaults.list(query), { includeArchived })) found.push(each);
-  return found;
-}
+export const readVaults = ({ vaults }: SessionsClient, includeArchived: boolean): Promise<Vault[]> =>
+  Array.fromAsync(listAll((query) => vaults.list(query), { includeArchived }));
 
-export async function readCredentials(
+export const readCredentials = (
   { vaults }: SessionsClient,
   vault: string,
   includeArchived: boolean,
-): Promise<VaultCredential[]> {
-  const found: VaultCredential[] = [];
-  for await (const each of listAll((query) => vaults.credentials.list(vault, query), { includeArchived })) {
-    found.push(each);
-  }
-  return found;
-}
+): Promise<VaultCredential[]> =>
+  Array.fromAsync(listAll((query) => vaults.credentials.list(vault, query), { includeArchived }));
 
 /** By id, or by its name if that is unique. */
 export async function findVault(client: SessionsClient, idOrName: string): Promise<Vault> {
