@@ -1,3 +1,4 @@
+import type { JobRow } from "@tandem/storage";
 import type { AuthCheck } from "@tandem/tandem/models";
 
 /** The exit codes, also shown in `tandem --help` and in the reference. */
@@ -73,6 +74,12 @@ const BY_ERROR_CODE: Record<string, ExitName> = {
 };
 
 export const exitCodeOf = (errorCode: string): number => EXIT_CODES[BY_ERROR_CODE[errorCode] ?? "failure"].code;
+
+/** 0 for a job that did all its work. */
+export function exitCodeOfJob({ state, error }: Pick<JobRow, "state" | "error">): number {
+  if (state === "done") return EXIT_CODES.ok.code;
+  return error ? exitCodeOf(error.code) : EXIT_CODES.failure.code;
+}
 
 const BY_AUTH_STATE: Record<AuthCheck["state"], ExitName> = {
   usable: "ok",

@@ -56,6 +56,15 @@ export const writeResult = (
   lines: readonly string[],
 ): Promise<void> => (json ? writeJson(stdout, value) : write(stdout, `${lines.join("\n")}\n`));
 
+/** Writes the value with `--json`, else a table, or the hint if it has no rows. */
+export const writeTable = (
+  invocation: { stdout: Stream; json: boolean },
+  value: unknown,
+  rows: readonly (readonly string[])[],
+  hint: string,
+): Promise<void> =>
+  writeResult(invocation, value, rows.length > 0 ? table(rows) : [styleFor(invocation.stdout).dim(hint)]);
+
 /** Removes control characters, with which a model or a file could control the terminal. */
 export const printable = (text: string): string => stripVTControlCharacters(text).replaceAll(CONTROL, "");
 

@@ -39,6 +39,9 @@ export function modeOption(flags: string, description: string, choices: readonly
   });
 }
 
+/** Collects the values of a repeatable option. */
+export const collect = (text: string, previous: string[] | undefined): string[] => [...(previous ?? []), text];
+
 /** A repeatable option with comma-separated values. It takes one argument only, because the next one may be the prompt. */
 export function listOption(flags: string, description: string, choices?: readonly string[]): Option {
   return new Option(flags, description).argParser((text: string, previous: string[] | undefined) => {

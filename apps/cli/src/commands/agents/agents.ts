@@ -2,11 +2,11 @@ import { agentCreateParams, agentUpdateParams, TOOLSET_TOOLS, type Agent, type T
 import type { Invocation } from "../../invocation.ts";
 import { openProjectOrDefaults } from "@tandem/tandem/project";
 import { listAll, findAgent } from "@tandem/tandem/engine";
-import { openClient } from "../../sessions/open-client.ts";
+import { clientFor, openClient } from "../../sessions/open-client.ts";
 import { readAgent, SUBAGENT_CHOICES, subagentParams, type AgentFlags } from "../../sessions/read-agent.ts";
 import { ago } from "../../human-units.ts";
 import { toCount } from "../../number-options.ts";
-import { printable, styleFor, table, wrap, write, writeJson } from "../../terminal.ts";
+import { printable, styleFor, table, wrap, writeResult, writeTable } from "../../terminal.ts";
 import { type Command, Option } from "commander";
 import { listOption, subcommandsOf, type Registration } from "../registration.ts";
 import { TOOL_CHOICES } from "../../option-choices.ts";
@@ -66,15 +66,13 @@ export function register(command: Command, { examples, json, runner }: Registrat
 }
 
 const COMMAND = "tandem agents";
+const open = clientFor(COMMAND);
 const WIDTH = 100;
 
 export async function list(invocation: Invocation, { all = false }: { all?: boolean }): Promise<void> {
-  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
-  const agents: Agent[] = [];
-  for await (const agent of listAll((query) => client.agents.list(query), { includeArchived: all })) agents.push(agent);
-  const { stdout, json } = invocation;
-  if (json) return writeJson(stdout, { agents });
-  const { dim, bold } = styleFor(stdout);
+  await using client = await open(invocation);
+  const agents = await Array.fromAsync(listAll((query) => client.agents.list(query), { includeArchived: all }));
+  const { dim, bold } = styleFor(invocation.stdout);
   const rows = agents.map((agent) => [
     agent.id,
     bold(printable(agent.name)),
@@ -82,8 +80,12 @@ export async function list(invocation: Invocation, { all = false }: { all?: bool
     dim(`version ${agent.version}`),
     dim(agent.archived_at ? "archived" : ago(agent.updated_at)),
   ]);
-  const none = dim("No agents yet. Add one with `tandem agents add`; `tandem run` creates its own.");
-  await write(stdout, `${rows.length > 0 ? table(rows).join("\n") : none}\n`);
+  await writeTable(
+    invocation,
+    { agents },
+    rows,
+    "No agents yet. Add one with `tandem agents add`; `tandem run` creates its own.",
+  );
 }
 
 export async function show(
@@ -92,7 +94,7 @@ export async function show(
   { agentVersion }: { agentVersion?: string },
 ): Promise<void> {
   const version = agentVersion === undefined ? undefined : toCount("--agent-version", agentVersion);
-  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
+  await using client = await open(invocation);
   await print(invocation, await findAgent(client, name, version));
 }
 
@@ -110,22 +112,20 @@ export async function create(invocation: Invocation, flags: AgentFlags): Promise
 
 /** Adds a version. Running sessions keep their version. */
 export async function update(invocation: Invocation, name: string, flags: AgentFlags): Promise<void> {
-  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
+  await using client = await open(invocation);
   const agent = await findAgent(client, name);
   const params = await readAgent(invocation.cwd, flags, { schema: agentUpdateParams, base: {}, tools: agent.tools });
   await print(invocation, await client.agents.update(agent.id, params));
 }
 
 export async function archive(invocation: Invocation, name: string): Promise<void> {
-  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
+  await using client = await open(invocation);
   const agent = await client.agents.archive((await findAgent(client, name)).id);
-  const { stdout, json } = invocation;
-  await (json ? writeJson(stdout, agent) : write(stdout, `${agent.id} is archived.\n`));
+  await writeResult(invocation, agent, [`${agent.id} is archived.`]);
 }
 
-async function print({ stdout, json }: Invocation, agent: Agent): Promise<void> {
-  if (json) return writeJson(stdout, agent);
-  const { dim, bold } = styleFor(stdout);
+async function print(invocation: Invocation, agent: Agent): Promise<void> {
+  const { dim, bold } = styleFor(invocation.stdout);
   const { model } = agent;
   const rows = [
     [dim("agent"), `${agent.id}  ${dim(`version ${agent.version}${agent.archived_at ? ", archived" : ""}`)}`],
@@ -137,8 +137,8 @@ async function print({ stdout, json }: Invocation, agent: Agent): Promise<void> 
     ...agent.skills.map((skill, i) => [i === 0 ? dim("skills") : "", `${skill.skill_id}  ${dim(skill.version)}`]),
     ...agent.mcp_servers.map(({ name, url }, i) => [i === 0 ? dim("servers") : "", `${name}  ${dim(printable(url))}`]),
   ];
-  const system = agent.system ? `\n${wrap(printable(agent.system), WIDTH).join("\n")}\n` : "";
-  await write(stdout, `${table(rows).join("\n")}\n${system}`);
+  const system = agent.system ? ["", ...wrap(printable(agent.system), WIDTH)] : [];
+  await writeResult(invocation, agent, [...table(rows), ...system]);
 }
 
 /** `allowed: read, glob`, then the tools that ask and the disabled ones. */

@@ -1,13 +1,12 @@
 import { nearest, TandemError, type Environment } from "@tandem/protocol";
+import { listAll } from "@tandem/tandem/engine";
 import type { Command } from "commander";
 import { ago } from "../../human-units.ts";
 import type { Invocation } from "../../invocation.ts";
 import { clientFor } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
-import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
+import { printable, styleFor, table, write, writeJson, writeResult, writeTable } from "../../terminal.ts";
 import { subcommandsOf, type Registration } from "../registration.ts";
-
-const PAGE = 200;
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
   const sub = subcommandsOf(command);
@@ -49,15 +48,8 @@ export function register(command: Command, { examples, json, runner }: Registrat
 
 const open = clientFor("tandem environments");
 
-async function all({ environments }: SessionsClient): Promise<Environment[]> {
-  const found: Environment[] = [];
-  for (let cursor: string | undefined; ;) {
-    const page = await environments.list({ limit: PAGE, ...(cursor !== undefined && { cursor }) });
-    found.push(...page.data);
-    if (page.next === null) return found;
-    cursor = page.next;
-  }
-}
+const all = ({ environments }: SessionsClient): Promise<Environment[]> =>
+  Array.fromAsync(listAll((query) => environments.list(query)));
 
 /** Finds an environment by id or name. */
 async function find(client: SessionsClient, text: string): Promise<Environment> {
@@ -77,7 +69,6 @@ async function find(client: SessionsClient, text: string): Promise<Environment> 
 async function list(invocation: Invocation): Promise<void> {
   await using client = await open(invocation);
   const environments = await all(client);
-  if (invocation.json) return writeJson(invocation.stdout, { environments });
   const { bold, dim } = styleFor(invocation.stdout);
   const rows = environments.map(({ id, name, config, created_at }) => [
     id,
@@ -85,7 +76,7 @@ async function list(invocation: Invocation): Promise<void> {
     config.type === "self_hosted" ? "self-hosted" : "this machine",
     dim(id === "env_local" ? "built in" : `created ${ago(created_at)}`),
   ]);
-  await write(invocation.stdout, `${table(rows).join("\n")}\n`);
+  await writeResult(invocation, { environments }, table(rows));
 }
 
 async function create(invocation: Invocation, name: string): Promise<void> {
@@ -102,7 +93,6 @@ async function show(invocation: Invocation, text: string): Promise<void> {
   const environment = await find(client, text);
   const isSelfHosted = environment.config.type === "self_hosted";
   const stats = isSelfHosted ? await client.work.stats(environment.id) : undefined;
-  if (invocation.json) return writeJson(invocation.stdout, { ...environment, ...(stats && { work: stats }) });
   const { bold, dim } = styleFor(invocation.stdout);
   const rows = [
     [dim("id"), environment.id],
@@ -115,7 +105,7 @@ async function show(invocation: Invocation, text: string): Promise<void> {
         ]
       : []),
   ];
-  await write(invocation.stdout, `${table(rows).join("\n")}\n`);
+  await writeResult(invocation, { ...environment, ...(stats && { work: stats }) }, table(rows));
 }
 
 const waiting = ({ depth, oldest_queued_at: since }: { depth: number; oldest_queued_at: string | null }): string =>
@@ -136,7 +126,6 @@ async function listKeys(invocation: Invocation, text: string): Promise<void> {
   await using client = await open(invocation);
   const { id } = await find(client, text);
   const keys = await client.environmentKeys.list(id);
-  if (invocation.json) return writeJson(invocation.stdout, { keys });
   const { bold, dim } = styleFor(invocation.stdout);
   const rows = keys.map((key) => [
     key.id,
@@ -144,8 +133,7 @@ async function listKeys(invocation: Invocation, text: string): Promise<void> {
     dim(`created ${ago(key.created_at)}`),
     dim(key.last_used_at ? `used ${ago(key.last_used_at)}` : "never used"),
   ]);
-  const none = dim(`No keys. Create one: tandem environments keys create ${id}`);
-  await write(invocation.stdout, `${rows.length > 0 ? table(rows).join("\n") : none}\n`);
+  await writeTable(invocation, { keys }, rows, `No keys. Create one: tandem environments keys create ${id}`);
 }
 
 async function revokeKey(invocation: Invocation, text: string, key: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { type Skill, type SkillUse, type SkillVersion, RequestError, TandemError } from "@tandem/protocol";
+import { type Skill, type SkillUse, RequestError, TandemError } from "@tandem/protocol";
 import { listAll } from "@tandem/tandem/engine";
 import { localActor } from "@tandem/tandem/project";
 import type { Command } from "commander";
@@ -10,7 +10,7 @@ import type { Invocation } from "../../invocation.ts";
 import { clientFor } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { readSkillFolder } from "../../skills/read-skill-folder.ts";
-import { printable, styleFor, table, wrap, writeResult } from "../../terminal.ts";
+import { printable, styleFor, table, wrap, writeResult, writeTable } from "../../terminal.ts";
 import { subcommandsOf, type Registration } from "../registration.ts";
 
 const WIDTH = 100;
@@ -74,8 +74,7 @@ const open = clientFor("tandem skills");
 
 async function list(invocation: Invocation): Promise<void> {
   await using client = await open(invocation);
-  const skills: Skill[] = [];
-  for await (const skill of listAll((query) => client.skills.list(query))) skills.push(skill);
+  const skills = await Array.fromAsync(listAll((query) => client.skills.list(query)));
   const { bold, dim } = styleFor(invocation.stdout);
   const rows = skills.map((skill) => [
     skill.id,
@@ -83,8 +82,7 @@ async function list(invocation: Invocation): Promise<void> {
     dim(skill.source.type === "plugin" ? "trusted folder" : "uploaded"),
     dim(ago(skill.updated_at)),
   ]);
-  const none = dim("No skills yet. Upload one with `tandem skills add FOLDER`.");
-  await writeResult(invocation, { skills }, rows.length > 0 ? table(rows) : [none]);
+  await writeTable(invocation, { skills }, rows, "No skills yet. Upload one with `tandem skills add FOLDER`.");
 }
 
 async function add(invocation: Invocation, folder: string, { name, to }: AddOptions): Promise<void> {
@@ -125,8 +123,7 @@ async function show(invocation: Invocation, name: string): Promise<void> {
 async function versions(invocation: Invocation, name: string): Promise<void> {
   await using client = await open(invocation);
   const { id } = await findSkill(client, name);
-  const found: SkillVersion[] = [];
-  for await (const version of listAll((query) => client.skills.versions(id, query))) found.push(version);
+  const found = await Array.fromAsync(listAll((query) => client.skills.versions(id, query)));
   const use = await client.skills.use(id);
   const { dim } = styleFor(invocation.stdout);
   const rows = found.map((version) => [
@@ -181,9 +178,8 @@ const sizeOf = (version: SkillUse["versions"][number] | undefined): string =>
 /** The skill with this id or display name. */
 async function findSkill({ skills }: SessionsClient, idOrName: string): Promise<Skill> {
   if (/^skill_[0-9A-Za-z]+$/.test(idOrName)) return skills.get(idOrName);
-  const found: Skill[] = [];
-  for await (const skill of listAll((query) => skills.list(query)))
-    if (skill.display_name === idOrName) found.push(skill);
+  const all = await Array.fromAsync(listAll((query) => skills.list(query)));
+  const found = all.filter(({ display_name: name }) => name === idOrName);
   const [skill, ...others] = found;
   if (!skill) {
     throw new RequestError("not_found", `There is no skill ${idOrName}.`, {

@@ -12,7 +12,7 @@ import { ago } from "../../human-units.ts";
 import type { Invocation } from "../../invocation.ts";
 import { clientFor } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
-import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
+import { printable, styleFor, table, write, writeResult, writeTable } from "../../terminal.ts";
 import { listOption, subcommandsOf, type Registration } from "../registration.ts";
 
 interface AddFlags {
@@ -82,10 +82,7 @@ const idOf = async (client: SessionsClient, deployment: string): Promise<string>
 async function list(invocation: Invocation, deployment: string): Promise<void> {
   await using client = await open(invocation);
   const triggers = await client.triggers.list(await idOf(client, deployment));
-  const { stdout, json } = invocation;
-  if (json) return writeJson(stdout, { triggers });
-  const { bold, dim } = styleFor(stdout);
-  if (triggers.length === 0) return write(stdout, `${dim("No triggers. Add one: tandem triggers add")}\n`);
+  const { bold, dim } = styleFor(invocation.stdout);
   const rows = triggers.map(({ id, name, verification, filter, enabled }) => [
     bold(id),
     printable(name),
@@ -93,7 +90,7 @@ async function list(invocation: Invocation, deployment: string): Promise<void> {
     dim(printable(filter?.events?.join(", ") ?? "every event")),
     enabled ? "on" : dim("off"),
   ]);
-  await write(stdout, `${table(rows).join("\n")}\n`);
+  await writeTable(invocation, { triggers }, rows, "No triggers. Add one: tandem triggers add");
 }
 
 async function add(invocation: Invocation, deployment: string, flags: AddFlags): Promise<void> {
@@ -124,15 +121,13 @@ function verificationOf({ github, standardWebhooks, hmac }: AddFlags): TriggerVe
 }
 
 async function printSecret(invocation: Invocation, client: SessionsClient, trigger: TriggerWithSecret): Promise<void> {
-  const { stdout, json } = invocation;
-  if (json) return writeJson(stdout, trigger);
-  const { dim } = styleFor(stdout);
+  const { dim } = styleFor(invocation.stdout);
   const rows = [
     [dim("trigger"), trigger.id],
     [dim("address"), `${client.url ?? ""}${trigger.path}`],
     [dim("secret"), `${trigger.secret ?? ""}  ${dim("(shown once)")}`],
   ];
-  await write(stdout, `${table(rows).join("\n")}\n`);
+  await writeResult(invocation, trigger, table(rows));
 }
 
 async function show(invocation: Invocation, deployment: string, id: string): Promise<void> {
@@ -140,9 +135,7 @@ async function show(invocation: Invocation, deployment: string, id: string): Pro
   const owner = await idOf(client, deployment);
   const trigger = await client.triggers.get(owner, id);
   const deliveries = await client.triggers.deliveries(owner, id, 20);
-  const { stdout, json } = invocation;
-  if (json) return writeJson(stdout, { trigger, deliveries });
-  const { dim } = styleFor(stdout);
+  const { dim } = styleFor(invocation.stdout);
   const lines = [...table(describe(trigger, client.url).map(([label, value]) => [dim(label), printable(value)])), ""];
   const rows = deliveries.map(({ received_at: at, event, result, reason, run_id: run }) => [
     dim(ago(at)),
@@ -151,7 +144,7 @@ async function show(invocation: Invocation, deployment: string, id: string): Pro
     dim(printable(run ?? reason ?? "")),
   ]);
   lines.push(...(rows.length > 0 ? table(rows) : [dim("No deliveries yet.")]));
-  await write(stdout, `${lines.join("\n")}\n`);
+  await writeResult(invocation, { trigger, deliveries }, lines);
 }
 
 const describe = (trigger: Trigger, url = ""): [string, string][] => [
@@ -176,8 +169,7 @@ async function rotate(invocation: Invocation, deployment: string, id: string): P
 async function turn(invocation: Invocation, deployment: string, id: string, enabled: boolean): Promise<void> {
   await using client = await open(invocation);
   const trigger = await client.triggers.update(await idOf(client, deployment), id, { enabled }, localActor());
-  const { stdout, json } = invocation;
-  await (json ? writeJson(stdout, trigger) : write(stdout, `${id} is ${enabled ? "on" : "off"}.\n`));
+  await writeResult(invocation, trigger, [`${id} is ${enabled ? "on" : "off"}.`]);
 }
 
 async function remove(invocation: Invocation, deployment: string, id: string): Promise<void> {

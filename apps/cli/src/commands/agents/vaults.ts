@@ -11,7 +11,7 @@ import { ago } from "../../human-units.ts";
 import type { Invocation } from "../../invocation.ts";
 import { toPort } from "../../number-options.ts";
 import { clientFor } from "../../sessions/open-client.ts";
-import { printable, styleFor, table, write, writeJson, type Style } from "../../terminal.ts";
+import { printable, styleFor, table, write, writeJson, writeResult, writeTable, type Style } from "../../terminal.ts";
 import { findCredential, findVault, readCredentials, readVaults, subjectOf } from "../../vaults/find-vault.ts";
 import type { LoginFlags } from "../../vaults/log-in.ts";
 import { readSecret } from "../../vaults/read-secret.ts";
@@ -120,16 +120,13 @@ const open = clientFor("tandem vaults");
 async function list(invocation: Invocation, includeArchived: boolean): Promise<void> {
   await using client = await open(invocation);
   const vaults = await readVaults(client, includeArchived);
-  const { stdout, json } = invocation;
-  if (json) return writeJson(stdout, { vaults });
-  const { bold, dim } = styleFor(stdout);
-  if (vaults.length === 0) return write(stdout, `${dim("No vaults. Create one: tandem vaults create NAME")}\n`);
+  const { bold, dim } = styleFor(invocation.stdout);
   const rows = vaults.map(({ id, display_name: name, created_at: at, archived_at: archived }) => [
     bold(printable(name)),
     id,
     dim(archived === null ? ago(at) : "archived"),
   ]);
-  await write(stdout, `${table(rows).join("\n")}\n`);
+  await writeTable(invocation, { vaults }, rows, "No vaults. Create one: tandem vaults create NAME");
 }
 
 async function create(invocation: Invocation, name: string): Promise<void> {
@@ -145,9 +142,7 @@ async function show(invocation: Invocation, name: string, includeArchived: boole
   await using client = await open(invocation);
   const vault = await findVault(client, name);
   const credentials = await readCredentials(client, vault.id, includeArchived || vault.archived_at !== null);
-  const { stdout, json } = invocation;
-  if (json) return writeJson(stdout, { ...vault, credentials });
-  const style = styleFor(stdout);
+  const style = styleFor(invocation.stdout);
   const { dim } = style;
   const about = [
     [dim("name"), printable(vault.display_name)],
@@ -162,7 +157,7 @@ async function show(invocation: Invocation, name: string, includeArchived: boole
     stateOf(each, style),
   ]);
   const shown = rows.length > 0 ? table(rows) : [dim("No credentials. Add one: tandem vaults add")];
-  await write(stdout, `${[...table(about), "", ...shown].join("\n")}\n`);
+  await writeResult(invocation, { ...vault, credentials }, [...table(about), "", ...shown]);
 }
 
 const TYPES: Readonly<Record<VaultCredential["auth"]["type"], string>> = {
@@ -285,6 +280,5 @@ async function remove(
   } else {
     await (credential ? vaults.credentials.delete(vault, id, localActor()) : vaults.delete(vault, localActor()));
   }
-  if (invocation.json) return writeJson(invocation.stdout, { id, [`${action}d`]: true });
-  await write(invocation.stdout, `${verb}d ${id}.\n`);
+  await writeResult(invocation, { id, [`${action}d`]: true }, [`${verb}d ${id}.`]);
 }

@@ -5,7 +5,7 @@ import { ago } from "../../human-units.ts";
 import type { Invocation } from "../../invocation.ts";
 import { clientFor } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
-import { printable, styleFor, table, write, writeJson, type Style } from "../../terminal.ts";
+import { printable, styleFor, table, write, writeJson, writeResult, writeTable, type Style } from "../../terminal.ts";
 import { listOption, subcommandsOf, type Registration } from "../registration.ts";
 
 const DEFAULT_EVENTS = ["session.status_idled", "session.requires_action"];
@@ -115,9 +115,7 @@ function typesOf(names: readonly string[]): WebhookEndpoint["enabled_events"] {
 async function list(invocation: Invocation): Promise<void> {
   await using client = await open(invocation);
   const webhooks = await client.webhooks.list();
-  if (invocation.json) return writeJson(invocation.stdout, { webhooks });
-  const { stdout } = invocation;
-  const style = styleFor(stdout);
+  const style = styleFor(invocation.stdout);
   const rows = webhooks.map((each) => [
     each.id,
     style.bold(printable(each.name)),
@@ -125,8 +123,7 @@ async function list(invocation: Invocation): Promise<void> {
     stateOf(each, style),
     lastOf(each, style),
   ]);
-  const none = style.dim("No webhook endpoints. Add one: tandem webhooks add URL");
-  await write(stdout, `${rows.length > 0 ? table(rows).join("\n") : none}\n`);
+  await writeTable(invocation, { webhooks }, rows, "No webhook endpoints. Add one: tandem webhooks add URL");
 }
 
 const stateOf = ({ state, disabled_reason }: WebhookEndpoint, { good, bad, dim }: Style): string =>
@@ -156,9 +153,7 @@ async function printSecret({ stdout, stderr }: Invocation, secret: string, about
 async function show(invocation: Invocation, text: string): Promise<void> {
   await using client = await open(invocation);
   const endpoint = await find(client, text);
-  if (invocation.json) return writeJson(invocation.stdout, endpoint);
-  const { stdout } = invocation;
-  const style = styleFor(stdout);
+  const style = styleFor(invocation.stdout);
   const { dim } = style;
   const rows = [
     [dim("id"), endpoint.id],
@@ -170,7 +165,7 @@ async function show(invocation: Invocation, text: string): Promise<void> {
     [dim("managed by"), endpoint.source === "config" ? "tandem.yaml" : "API, page and command line"],
     ...endpoint.enabled_events.map((type, index) => [dim(index === 0 ? "events" : ""), type]),
   ];
-  await write(stdout, `${table(rows).join("\n")}\n`);
+  await writeResult(invocation, endpoint, table(rows));
 }
 
 async function update(invocation: Invocation, text: string, flags: Fields & { enable?: true; disable?: true }) {
@@ -184,17 +179,15 @@ async function update(invocation: Invocation, text: string, flags: Fields & { en
   await using client = await open(invocation);
   const { id } = await find(client, text);
   const endpoint = await client.webhooks.update(id, fields);
-  if (invocation.json) return writeJson(invocation.stdout, endpoint);
   const style = styleFor(invocation.stdout);
-  await write(invocation.stdout, `${endpoint.id}  ${printable(endpoint.url)}  ${stateOf(endpoint, style)}\n`);
+  await writeResult(invocation, endpoint, [`${endpoint.id}  ${printable(endpoint.url)}  ${stateOf(endpoint, style)}`]);
 }
 
 async function remove(invocation: Invocation, text: string): Promise<void> {
   await using client = await open(invocation);
   const { id } = await find(client, text);
   await client.webhooks.delete(id);
-  if (invocation.json) return writeJson(invocation.stdout, { id, removed: true });
-  await write(invocation.stdout, `Removed ${id}.\n`);
+  await writeResult(invocation, { id, removed: true }, [`Removed ${id}.`]);
 }
 
 async function rotate(invocation: Invocation, text: string): Promise<void> {
@@ -224,9 +217,7 @@ async function deliveries(invocation: Invocation, text: string): Promise<void> {
   await using client = await open(invocation);
   const { id } = await find(client, text);
   const found = await client.webhooks.deliveries(id, { limit: SHOWN_DELIVERIES });
-  if (invocation.json) return writeJson(invocation.stdout, { deliveries: found });
-  const { stdout } = invocation;
-  const { good, bad, dim } = styleFor(stdout);
+  const { good, bad, dim } = styleFor(invocation.stdout);
   const rows = found.map(({ id: delivery, type, resource_id, state, attempts, last_at, detail }) => [
     delivery,
     type,
@@ -235,13 +226,12 @@ async function deliveries(invocation: Invocation, text: string): Promise<void> {
     dim(`${attempts} ${attempts === 1 ? "attempt" : "attempts"}, ${ago(last_at)}`),
     dim(printable(detail ?? "")),
   ]);
-  await write(stdout, `${rows.length > 0 ? table(rows).join("\n") : dim("No deliveries yet.")}\n`);
+  await writeTable(invocation, { deliveries: found }, rows, "No deliveries yet.");
 }
 
 async function resend(invocation: Invocation, text: string, delivery: string): Promise<void> {
   await using client = await open(invocation);
   const { id } = await find(client, text);
   const sent = await client.webhooks.resend(id, delivery);
-  if (invocation.json) return writeJson(invocation.stdout, sent);
-  await write(invocation.stdout, `${sent.id} is delivered again.\n`);
+  await writeResult(invocation, sent, [`${sent.id} is delivered again.`]);
 }

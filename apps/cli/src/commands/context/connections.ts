@@ -17,9 +17,9 @@ import type { Invocation } from "../../invocation.ts";
 import { exitCodeOf } from "../../exit-code.ts";
 import { openProject } from "@tandem/tandem/project";
 import { Progress } from "../../progress.ts";
-import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
+import { printable, styleFor, writeResult, writeTable } from "../../terminal.ts";
 import { type Command, Option } from "commander";
-import { subcommandsOf, type Registration } from "../registration.ts";
+import { collect, subcommandsOf, type Registration } from "../registration.ts";
 import { DRIVER_CHOICES } from "../../option-choices.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
@@ -44,11 +44,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       )
       .addOption(new Option("--driver <name>", "kind of database, if it cannot be detected").choices(DRIVER_CHOICES))
       .option("--password <place>", "secret reference to the password: env:NAME, file:path or command:…")
-      .addOption(
-        new Option("--schema <name>", "only this schema (repeatable)").argParser(
-          (name: string, all: string[] | undefined) => [...(all ?? []), name],
-        ),
-      )
+      .option("--schema <name>", "only this schema (repeatable)", collect)
       .option("--no-test", "add it without a test")
       .addOption(json())
       .action(runner(add)),
@@ -80,27 +76,20 @@ export interface AddOptions {
 export async function list(invocation: Invocation): Promise<void> {
   const { config } = await openProject(invocation);
   const connections = Object.entries(config.connections);
-  if (invocation.json) {
-    const entries = connections.map(([name, { url, ...connection }]) => ({
-      name,
-      ...connection,
-      ...(url !== undefined && { url: redactUrl(url) }),
-    }));
-    await writeJson(invocation.stdout, { connections: entries });
-    return;
-  }
+  const entries = connections.map(([name, { url, ...connection }]) => ({
+    name,
+    ...connection,
+    ...(url !== undefined && { url: redactUrl(url) }),
+  }));
   const { bold, dim } = styleFor(invocation.stdout);
-  if (connections.length === 0) {
-    await write(invocation.stdout, `${dim("No connections. Add one: tandem connections add shop shop.sqlite")}\n`);
-    return;
-  }
   const rows = connections.map(([name, connection]) => [
     bold(name),
     connection.driver,
     printable(describeLocation(connection)),
     dim(printable(connection.schemas?.join(", ") ?? "")),
   ]);
-  await write(invocation.stdout, `${table(rows).join("\n")}\n`);
+  const hint = "No connections. Add one: tandem connections add shop shop.sqlite";
+  await writeTable(invocation, { connections: entries }, rows, hint);
 }
 
 type TestResult =
@@ -119,9 +108,8 @@ export async function test(invocation: Invocation, name: string | undefined): Pr
   }
   const results: TestResult[] = [];
   for (const each of names) results.push(await tryConnection(invocation, project, each));
-  if (invocation.json) await writeJson(invocation.stdout, { connections: results });
-  else
-    await write(invocation.stdout, `${results.flatMap((result) => describeResult(invocation, result)).join("\n")}\n`);
+  const lines = results.flatMap((result) => describeResult(invocation, result));
+  await writeResult(invocation, { connections: results }, lines);
   const failed = results.find((result) => !result.ok);
   return failed ? exitCodeOf(failed.error.code) : 0;
 }
@@ -171,18 +159,13 @@ export async function add(invocation: Invocation, name: string, place: string, o
   const isFailed = tested?.ok === false;
   if (!isFailed) await writeEdits(invocation, project, edits);
   const added = isFailed ? null : { file: project.file, name, ...connection };
-  if (invocation.json) {
-    await writeJson(invocation.stdout, { added, ...(tested && { test: tested }) });
-  } else {
-    const { dim } = styleFor(invocation.stdout);
-    const lines = [
-      ...(tested ? describeResult(invocation, tested) : []),
-      isFailed
-        ? `${project.displayPath} was not changed. ${dim("Add --no-test to save the connection anyway.")}`
-        : `Added ${name} to ${project.displayPath}. ${dim(`Next: tandem context scan ${name}`)}`,
-    ];
-    await write(invocation.stdout, `${lines.join("\n")}\n`);
-  }
+  const { dim } = styleFor(invocation.stdout);
+  await writeResult(invocation, { added, ...(tested && { test: tested }) }, [
+    ...(tested ? describeResult(invocation, tested) : []),
+    isFailed
+      ? `${project.displayPath} was not changed. ${dim("Add --no-test to save the connection anyway.")}`
+      : `Added ${name} to ${project.displayPath}. ${dim(`Next: tandem context scan ${name}`)}`,
+  ]);
   return isFailed ? exitCodeOf(tested.error.code) : 0;
 }
 
@@ -192,9 +175,10 @@ export async function remove(invocation: Invocation, name: string): Promise<void
   await writeEdits(invocation, project, [{ path: `connections.${name}`, value: undefined }]);
   const catalogue = join(project.config.context.folder, "catalogue", name);
   const stays = existsSync(resolve(project.folder, catalogue));
-  if (invocation.json) return writeJson(invocation.stdout, { file: project.file, removed: name });
   const note = stays ? ` Its catalogue is kept in ${catalogue}${sep}.` : "";
-  await write(invocation.stdout, `${project.displayPath}: ${name} removed.${note}\n`);
+  await writeResult(invocation, { file: project.file, removed: name }, [
+    `${project.displayPath}: ${name} removed.${note}`,
+  ]);
 }
 
 async function toConnection(invocation: Invocation, project: ProjectLocation, place: string, options: AddOptions) {

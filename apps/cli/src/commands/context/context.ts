@@ -6,7 +6,7 @@ import { EXIT_CODES } from "../../exit-code.ts";
 import { askTool, withKnowledge } from "../../with-knowledge.ts";
 import { describeMetric } from "../../metrics/describe-metrics.ts";
 import { toCount } from "../../number-options.ts";
-import { printable, styleFor, table, widthOf, wrap, write, writeJson } from "../../terminal.ts";
+import { printable, styleFor, table, widthOf, wrap, write, writeResult } from "../../terminal.ts";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { subcommandsOf, type Registration } from "../registration.ts";
 import { SEARCH_KIND_CHOICES } from "../../option-choices.ts";
@@ -90,12 +90,9 @@ export async function search(invocation: Invocation, words: string[], options: S
     askTool(invocation, knowledge, "context_search", input),
   );
   const { hits, related, degraded } = searchAnswer.parse(structured);
-  if (invocation.json) await writeJson(invocation.stdout, { hits, related, degraded });
-  else {
-    const joined = related ? [`Joined to these: ${related.map(({ key }) => printable(key)).join(", ")}`] : [];
-    const lines = [...describeHits(invocation, hits), ...joined.map(styleFor(invocation.stdout).dim)];
-    await write(invocation.stdout, `${lines.join("\n")}\n`);
-  }
+  const joined = related ? [`Joined to these: ${related.map(({ key }) => printable(key)).join(", ")}`] : [];
+  const lines = [...describeHits(invocation, hits), ...joined.map(styleFor(invocation.stdout).dim)];
+  await writeResult(invocation, { hits, related, degraded }, lines);
   if (degraded !== undefined) {
     await write(
       invocation.stderr,
@@ -136,8 +133,7 @@ export async function tables(invocation: Invocation, words: string[], options: T
   const { markdown, structured } = await withKnowledge(invocation, "tandem context", (knowledge) =>
     askTool(invocation, knowledge, "table_list", input),
   );
-  if (invocation.json) await writeJson(invocation.stdout, structured);
-  else await write(invocation.stdout, `${printable(markdown).replaceAll(/^- /gm, "").trimEnd()}\n`);
+  await writeResult(invocation, structured, [printable(markdown).replaceAll(/^- /gm, "").trimEnd()]);
 }
 
 /** Fails if a value is not found, so that scripts notice it. */
@@ -149,8 +145,7 @@ export async function values(
   const { markdown, structured } = await withKnowledge(invocation, "tandem context", (knowledge) =>
     askTool(invocation, knowledge, "value_lookup", { values: wanted, connection }),
   );
-  if (invocation.json) await writeJson(invocation.stdout, structured);
-  else await write(invocation.stdout, `${printable(markdown).trimEnd()}\n`);
+  await writeResult(invocation, structured, [printable(markdown).trimEnd()]);
   return foundValues.parse(structured).missing.length > 0 ? EXIT_CODES.failure.code : EXIT_CODES.ok.code;
 }
 
@@ -159,8 +154,7 @@ export async function show(invocation: Invocation, what: string): Promise<void> 
   const { markdown, structured } = await withKnowledge(invocation, "tandem context", (knowledge) =>
     find(invocation, knowledge, what),
   );
-  if (invocation.json) await writeJson(invocation.stdout, structured);
-  else await write(invocation.stdout, `${printable(markdown).trimEnd()}\n`);
+  await writeResult(invocation, structured, [printable(markdown).trimEnd()]);
 }
 
 async function find(invocation: Invocation, knowledge: OpenedContext, what: string) {
@@ -199,11 +193,7 @@ export async function graph(invocation: Invocation, name: string | undefined, op
   const found = await withKnowledge(invocation, "tandem context", ({ catalogue }) =>
     tableGraph(catalogue, { ...wanted, table: name, connection: options.connection }),
   );
-  if (invocation.json) await writeJson(invocation.stdout, found);
-  else {
-    const lines = options.mermaid ? asMermaid(found) : describeGraph(invocation, found);
-    await write(invocation.stdout, `${lines.join("\n")}\n`);
-  }
+  await writeResult(invocation, found, options.mermaid ? asMermaid(found) : describeGraph(invocation, found));
 }
 
 function describeGraph({ stdout }: Invocation, { nodes, edges, truncated }: TableGraph): string[] {
@@ -259,33 +249,26 @@ export async function status(invocation: Invocation): Promise<number> {
       problems: [...problems],
     };
   });
-  if (invocation.json) await writeJson(invocation.stdout, report);
-  else {
-    const { dim, bad, warn } = styleFor(invocation.stdout);
-    const { connections, sources, unfinishedJobs, problems } = report;
-    const rows = [
-      [dim("folder"), printable(report.folder)],
-      [
-        dim("known"),
-        `${report.tables} tables, ${report.metrics} metrics, ${report.pages} pages, ${report.memories} memories`,
-      ],
-      ...connections.map(({ name, driver, tables }, i) => [
-        i === 0 ? dim("databases") : "",
-        `${name} (${driver}): ${tables === 0 ? warn("not scanned yet") : `${tables} tables`}`,
-      ]),
-      ...(sources.length > 0
-        ? [[dim("sources"), sources.map(({ name, type }) => `${name} (${type})`).join(", ")]]
-        : []),
-      [
-        dim("open"),
-        report.openProposals === 0
-          ? "no proposals"
-          : `${report.openProposals} proposals: tandem context proposals list`,
-      ],
-      ...unfinishedJobs.map(({ id, kind, state }, i) => [i === 0 ? dim("jobs") : "", `${id} ${kind} ${state}`]),
-      ...problems.map(({ path, message }, i) => [i === 0 ? bad("unreadable") : "", printable(`${path}: ${message}`)]),
-    ];
-    await write(invocation.stdout, `${table(rows).join("\n")}\n`);
-  }
+  const { dim, bad, warn } = styleFor(invocation.stdout);
+  const { connections, sources, unfinishedJobs, problems } = report;
+  const rows = [
+    [dim("folder"), printable(report.folder)],
+    [
+      dim("known"),
+      `${report.tables} tables, ${report.metrics} metrics, ${report.pages} pages, ${report.memories} memories`,
+    ],
+    ...connections.map(({ name, driver, tables }, i) => [
+      i === 0 ? dim("databases") : "",
+      `${name} (${driver}): ${tables === 0 ? warn("not scanned yet") : `${tables} tables`}`,
+    ]),
+    ...(sources.length > 0 ? [[dim("sources"), sources.map(({ name, type }) => `${name} (${type})`).join(", ")]] : []),
+    [
+      dim("open"),
+      report.openProposals === 0 ? "no proposals" : `${report.openProposals} proposals: tandem context proposals list`,
+    ],
+    ...unfinishedJobs.map(({ id, kind, state }, i) => [i === 0 ? dim("jobs") : "", `${id} ${kind} ${state}`]),
+    ...problems.map(({ path, message }, i) => [i === 0 ? bad("unreadable") : "", printable(`${path}: ${message}`)]),
+  ];
+  await writeResult(invocation, report, table(rows));
   return report.problems.length > 0 ? EXIT_CODES.failure.code : EXIT_CODES.ok.code;
 }

@@ -10,9 +10,9 @@ import { describeComparison, describeReport } from "../../evals/describe-report.
 import { EXIT_CODES, exitCodeOf } from "../../exit-code.ts";
 import { ago } from "../../human-units.ts";
 import type { Invocation } from "../../invocation.ts";
-import { type LimitOptions, limitParams, runLimitedJob, withLimitOptions } from "../../jobs/limit-options.ts";
+import { runLimitedJob, withLimitOptions, limitParams, type LimitOptions } from "../../jobs/limit-options.ts";
 import { toCount } from "../../number-options.ts";
-import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
+import { printable, styleFor, table, writeResult } from "../../terminal.ts";
 import { listOption, type Registration, subcommandsOf } from "../registration.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
@@ -95,14 +95,11 @@ async function runEvals(invocation: Invocation, files: readonly string[], option
     });
   }
   const report = evalReport.parse(row.result);
-  if (invocation.json) await writeJson(invocation.stdout, { id: row.id, ...report });
-  else {
-    const { dim, warn } = styleFor(invocation.stdout);
-    const partly =
-      row.state === "partly" ? [warn(`Not all questions were asked. ${printable(row.error?.message ?? "")}`)] : [];
-    const lines = [...describeReport(invocation, report), ...partly, dim(`Run ${row.id}`)];
-    await write(invocation.stdout, `${lines.join("\n")}\n`);
-  }
+  const { dim, warn } = styleFor(invocation.stdout);
+  const partly =
+    row.state === "partly" ? [warn(`Not all questions were asked. ${printable(row.error?.message ?? "")}`)] : [];
+  const lines = [...describeReport(invocation, report), ...partly, dim(`Run ${row.id}`)];
+  await writeResult(invocation, { id: row.id, ...report }, lines);
   if (row.state !== "done") return row.error ? exitCodeOf(row.error.code) : EXIT_CODES.failure.code;
   return report.missed.length > 0 ? EXIT_CODES.failure.code : EXIT_CODES.ok.code;
 }
@@ -117,11 +114,7 @@ async function list(invocation: Invocation): Promise<void> {
     const { data } = await store.jobs.list({ space: id, kind: "evals", limit: RUNS });
     return { files: await library.listEvals(folder), runs: data };
   });
-  if (invocation.json) {
-    const shown = runs.map(({ id, state, params, createdAt }) => ({ id, state, params, created_at: createdAt }));
-    await writeJson(invocation.stdout, { files, runs: shown });
-    return;
-  }
+  const shown = runs.map(({ id, state, params, createdAt }) => ({ id, state, params, created_at: createdAt }));
   const { dim, bold, bad } = styleFor(invocation.stdout);
   const lines =
     files.length === 0
@@ -139,7 +132,7 @@ async function list(invocation: Invocation): Promise<void> {
         );
   if (runs.length > 0)
     lines.push("", ...table(runs.map((row) => [row.id, row.state, shownScore(row), dim(ago(row.createdAt))])));
-  await write(invocation.stdout, `${lines.join("\n")}\n`);
+  await writeResult(invocation, { files, runs: shown }, lines);
 }
 
 function shownScore({ result }: JobRow): string {
@@ -152,8 +145,7 @@ function shownScore({ result }: JobRow): string {
 
 async function show(invocation: Invocation, run: string): Promise<void> {
   const report = await withEvals(invocation, (opened) => readReport(opened, run));
-  const text = invocation.json ? JSON.stringify(report, null, 2) : describeReport(invocation, report).join("\n");
-  await write(invocation.stdout, `${text}\n`);
+  await writeResult(invocation, report, describeReport(invocation, report));
 }
 
 async function compare(invocation: Invocation, before: string, after: string): Promise<void> {
@@ -162,10 +154,7 @@ async function compare(invocation: Invocation, before: string, after: string): P
     const [first, second] = [await readReport(opened, before), await readReport(opened, after)];
     return compareRuns(first.results, second.results);
   });
-  const text = invocation.json
-    ? JSON.stringify(comparison, null, 2)
-    : describeComparison(invocation, comparison).join("\n");
-  await write(invocation.stdout, `${text}\n`);
+  await writeResult(invocation, comparison, describeComparison(invocation, comparison));
 }
 
 interface OpenedEvals {

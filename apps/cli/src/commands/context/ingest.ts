@@ -6,25 +6,21 @@ import { jobModels, openContext, openStore } from "@tandem/tandem/compose";
 import type { Project } from "@tandem/tandem/config";
 import type { Invocation } from "../../invocation.ts";
 import { ingestSources, planIngest, sourceAccess } from "@tandem/tandem/context";
-import { EXIT_CODES, exitCodeOf } from "../../exit-code.ts";
+import { EXIT_CODES, exitCodeOfJob } from "../../exit-code.ts";
 import { describeIngest, describeIngestPlan, ingestAsJson } from "../../jobs/describe-ingest.ts";
-import { type LimitOptions, limitParams, runLimitedJob, withLimitOptions } from "../../jobs/limit-options.ts";
+import { runLimitedJob, withLimitOptions, limitParams, type LimitOptions } from "../../jobs/limit-options.ts";
 import { openProject } from "@tandem/tandem/project";
 import { Progress } from "../../progress.ts";
 import { readPrompt } from "../../input/read-prompt.ts";
-import { styleFor, write, writeJson } from "../../terminal.ts";
-import { type Command, Option } from "commander";
-import type { Registration } from "../registration.ts";
+import { styleFor, write, writeResult } from "../../terminal.ts";
+import type { Command } from "commander";
+import { collect, type Registration } from "../registration.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
   withLimitOptions(command)
     .argument("[source...]", "names of sources (default: all sources of this project)")
     .option("--text <text>", "ingest this text instead; - reads standard input")
-    .addOption(
-      new Option("--file <path>", "ingest this file instead (repeatable)").argParser(
-        (path: string, all: string[] | undefined) => [...(all ?? []), path],
-      ),
-    )
+    .option("--file <path>", "ingest this file instead (repeatable)", collect)
     .option("--dry-run", "print what would be read and the estimated cost, without doing it")
     .addOption(json())
     .action(runner(ingest));
@@ -71,8 +67,7 @@ export async function ingest(
     given: files || text !== undefined ? { files, text } : undefined,
   });
   const outcome = { ...watched, row, result: ingestReport.nullable().parse(row.result ?? null), milliseconds };
-  if (invocation.json) await writeJson(invocation.stdout, ingestAsJson(outcome));
-  else await write(invocation.stdout, `${describeIngest(invocation, outcome).join("\n")}\n`);
+  await writeResult(invocation, ingestAsJson(outcome), describeIngest(invocation, outcome));
   if (!invocation.json && project.config.llm.provider.backend === "none") {
     const { dim } = styleFor(invocation.stdout);
     await write(
@@ -80,8 +75,7 @@ export async function ingest(
       `${dim("No model is set up, so the documents were stored but not processed. → tandem setup")}\n`,
     );
   }
-  if (row.state === "done") return EXIT_CODES.ok.code;
-  return row.error ? exitCodeOf(row.error.code) : EXIT_CODES.failure.code;
+  return exitCodeOfJob(row);
 }
 
 async function givenText(invocation: Invocation, text: string | undefined): Promise<string | undefined> {
@@ -101,10 +95,6 @@ async function plan(invocation: Invocation, project: Project, store: Store, sour
   const planned = await planIngest(project, store, sources, { space, modelOf, signal: invocation.signal });
   progress[Symbol.dispose]();
   const hasModel = config.llm.provider.backend !== "none";
-  if (invocation.json) await writeJson(invocation.stdout, planned);
-  else
-    await write(
-      invocation.stdout,
-      `${describeIngestPlan(invocation, planned, { hasModel, limit: config.context.budget }).join("\n")}\n`,
-    );
+  const lines = describeIngestPlan(invocation, planned, { hasModel, limit: config.context.budget });
+  await writeResult(invocation, planned, lines);
 }

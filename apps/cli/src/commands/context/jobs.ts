@@ -2,13 +2,13 @@ import { TandemError } from "@tandem/protocol";
 import type { JobRow, JobState, Store } from "@tandem/storage";
 import { holderName, loadContext, openContext, openStore } from "@tandem/tandem/compose";
 import type { Invocation } from "../../invocation.ts";
-import { EXIT_CODES, exitCodeOf } from "../../exit-code.ts";
+import { exitCodeOfJob } from "../../exit-code.ts";
 import { RunView } from "../../jobs/run-view.ts";
 import { watchJob } from "../../jobs/watch-job.ts";
 import { Progress } from "../../progress.ts";
 import { ago } from "../../human-units.ts";
 import { toCount } from "../../number-options.ts";
-import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
+import { printable, styleFor, table, writeResult, writeTable } from "../../terminal.ts";
 import { type Command, Option } from "commander";
 import { subcommandsOf, type Registration } from "../registration.ts";
 import { JOB_STATE_CHOICES } from "../../option-choices.ts";
@@ -55,10 +55,6 @@ export async function list(invocation: Invocation, { kind, state, limit }: JobLi
     const { data: rows } = await jobs.store.jobs.list({ ...query, space: jobs.space });
     return Promise.all(rows.map((row) => withHolder(jobs, row)));
   });
-  if (invocation.json) {
-    await writeJson(invocation.stdout, { jobs: data.map(withoutSpace) });
-    return;
-  }
   const { dim, bold } = styleFor(invocation.stdout);
   const rows = data.map((job) => [
     job.id,
@@ -67,8 +63,8 @@ export async function list(invocation: Invocation, { kind, state, limit }: JobLi
     printable(shownParams(job)),
     dim(ago(job.createdAt)),
   ]);
-  const none = dim("No jobs. `tandem context scan` and `tandem context ingest` start one.");
-  await write(invocation.stdout, `${rows.length > 0 ? table(rows).join("\n") : none}\n`);
+  const hint = "No jobs. `tandem context scan` and `tandem context ingest` start one.";
+  await writeTable(invocation, { jobs: data.map(withoutSpace) }, rows, hint);
 }
 
 export async function show(invocation: Invocation, id: string): Promise<void> {
@@ -101,8 +97,7 @@ export async function follow(invocation: Invocation, id: string): Promise<number
   });
   invocation.signal.throwIfAborted();
   await print(invocation, row);
-  if (row.state === "done") return EXIT_CODES.ok.code;
-  return row.error ? exitCodeOf(row.error.code) : EXIT_CODES.failure.code;
+  return exitCodeOfJob(row);
 }
 
 interface Jobs {
@@ -143,7 +138,6 @@ async function find(jobs: Jobs, id: string): Promise<HeldJob> {
 }
 
 async function print(invocation: Invocation, job: HeldJob): Promise<void> {
-  if (invocation.json) return writeJson(invocation.stdout, withoutSpace(job));
   const { dim } = styleFor(invocation.stdout);
   const rows = [
     [dim("job"), job.id],
@@ -156,7 +150,7 @@ async function print(invocation: Invocation, job: HeldJob): Promise<void> {
     ...(job.error ? [[dim("why"), printable([job.error.message, job.error.fix].filter(Boolean).join(" "))]] : []),
     ...(job.result === null ? [] : [[dim("result"), printable(JSON.stringify(job.result))]]),
   ];
-  await write(invocation.stdout, `${table(rows).join("\n")}\n`);
+  await writeResult(invocation, withoutSpace(job), table(rows));
 }
 
 /** The project implies the space. */

@@ -10,7 +10,7 @@ import { EXIT_CODES } from "../../exit-code.ts";
 import { openProject } from "@tandem/tandem/project";
 import { toLimit } from "../../number-options.ts";
 import { Progress } from "../../progress.ts";
-import { printable, styleFor, table, write } from "../../terminal.ts";
+import { printable, styleFor, table, write, writeResult } from "../../terminal.ts";
 import type { Command } from "commander";
 import type { Registration } from "../registration.ts";
 
@@ -54,16 +54,8 @@ export async function joins(invocation: Invocation, where: string, budgets: Budg
   const shown = found.relationships
     .filter(({ status }) => status !== "rejected")
     .toSorted((a, b) => Number(a.status === "review") - Number(b.status === "review"));
-  if (invocation.json)
-    await write(
-      invocation.stdout,
-      `${JSON.stringify(
-        shown.map((each) => toJson(each, found)),
-        null,
-        2,
-      )}\n`,
-    );
-  else await write(invocation.stdout, `${describe(invocation, shown, found).join("\n")}\n`);
+  const value = shown.map((each) => toJson(each, found));
+  await writeResult(invocation, value, describe(invocation, shown, found));
   await reportFailures(invocation, found);
   await reportNotCompared(invocation, found);
   return found.failures.length > 0 ? EXIT_CODES.failure.code : EXIT_CODES.ok.code;

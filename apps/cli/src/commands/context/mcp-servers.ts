@@ -1,36 +1,28 @@
 import { TandemError, type KnownMcpServer } from "@tandem/protocol";
 import { confirm } from "../../input/confirm.ts";
 import type { Invocation } from "../../invocation.ts";
-import { openProjectOrDefaults, userName } from "@tandem/tandem/project";
-import { openClient } from "../../sessions/open-client.ts";
+import { userName } from "@tandem/tandem/project";
+import { clientFor } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { ago } from "../../human-units.ts";
-import {
-  printable,
-  styleFor,
-  table,
-  widthOf,
-  wrap,
-  write,
-  writeJson,
-  writeResult,
-  type Style,
-} from "../../terminal.ts";
+import { printable, styleFor, widthOf, wrap, write, writeResult, writeTable, type Style } from "../../terminal.ts";
 
-const COMMAND = "tandem mcp";
+const open = clientFor("tandem mcp");
 const WIDEST = 100;
 
 /** Lists the MCP servers seen by sessions, or shows one with its tools. */
 export async function servers(invocation: Invocation, id: string | undefined): Promise<void> {
-  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
-  const { stdout, json } = invocation;
+  await using client = await open(invocation);
   if (id !== undefined) {
     const server = await find(client, id);
-    return writeResult(invocation, server, describe(server, styleFor(stdout), Math.min(widthOf(stdout), WIDEST)));
+    return writeResult(
+      invocation,
+      server,
+      describe(server, styleFor(invocation.stdout), Math.min(widthOf(invocation.stdout), WIDEST)),
+    );
   }
   const all = await client.mcpServers.list();
-  if (json) return writeJson(stdout, { servers: all });
-  const { dim, good, warn } = styleFor(stdout);
+  const { dim, good, warn } = styleFor(invocation.stdout);
   const rows = all.map(({ id, name, origin, tools, changes, accepted }) => [
     dim(id),
     printable(name),
@@ -39,13 +31,12 @@ export async function servers(invocation: Invocation, id: string | undefined): P
     changes.length > 0 ? warn("changed: calls need approval") : good("accepted"),
     dim(ago(accepted.at)),
   ]);
-  const none = dim("No session has used an MCP server yet.");
-  await write(stdout, `${rows.length > 0 ? table(rows).join("\n") : none}\n`);
+  await writeTable(invocation, { servers: all }, rows, "No session has used an MCP server yet.");
 }
 
 /** Accepts a server's current definition after showing it. */
 export async function accept(invocation: Invocation, id: string, { yes = false }: { yes?: boolean }): Promise<void> {
-  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
+  await using client = await open(invocation);
   const server = await find(client, id);
   const { stdout, json } = invocation;
   const style = styleFor(stdout);

@@ -2,12 +2,12 @@ import type { MemoryScope, StoredMemory } from "@tandem/context";
 import { capturedMemories, type CapturedMemories } from "@tandem/protocol";
 import { loadContext, openStore } from "@tandem/tandem/compose";
 import type { Invocation } from "../../invocation.ts";
-import { EXIT_CODES, exitCodeOf } from "../../exit-code.ts";
+import { exitCodeOfJob } from "../../exit-code.ts";
 import { runContextJob } from "../../jobs/run-context-job.ts";
 import { listLines, showLines } from "../../memories/describe-memory.ts";
 import { parseExpiry } from "../../memories/memory-expiry.ts";
 import { openProject, userName } from "@tandem/tandem/project";
-import { styleFor, write, writeJson, writeResult } from "../../terminal.ts";
+import { styleFor, writeResult } from "../../terminal.ts";
 import { withContext } from "../../with-knowledge.ts";
 import { type Command, Option } from "commander";
 import { subcommandsOf, type Registration } from "../registration.ts";
@@ -70,18 +70,11 @@ export async function list(invocation: Invocation, { scope, agent, all = false }
     .filter(
       (memory) => (scope === undefined || memory.scope === scope) && (agent === undefined || memory.agent === agent),
     )
-    .toReversed();
-  if (invocation.json) {
-    const found = shown.map((memory) => asJson(memory, library.contradictionsOf(memory, memories)));
-    await writeJson(invocation.stdout, { memories: found });
-    return;
-  }
-  const lines = listLines(
-    invocation.stdout,
-    shown.map((memory) => ({ memory, against: library.contradictionsOf(memory, memories) })),
-  );
+    .toReversed()
+    .map((memory) => ({ memory, against: library.contradictionsOf(memory, memories) }));
+  const found = shown.map(({ memory, against }) => asJson(memory, against));
   const none = styleFor(invocation.stdout).dim('No memories yet. Add one: tandem context remember "…"');
-  await write(invocation.stdout, `${lines.length > 0 ? lines.join("\n") : none}\n`);
+  await writeResult(invocation, { memories: found }, shown.length > 0 ? listLines(invocation.stdout, shown) : [none]);
 }
 
 export async function show(invocation: Invocation, id: string): Promise<void> {
@@ -129,12 +122,10 @@ export async function capture(invocation: Invocation, session: string): Promise<
     title: "memory",
   });
   const result = capturedMemories.nullable().parse(row.result ?? null);
-  if (invocation.json) {
-    const { id: job, state, error } = row;
-    await writeJson(invocation.stdout, { job, state, error, ...result, spent: watched.spent });
-  } else await write(invocation.stdout, `${captureLines(invocation, row.error?.message, result).join("\n")}\n`);
-  if (row.state === "done") return EXIT_CODES.ok.code;
-  return row.error ? exitCodeOf(row.error.code) : EXIT_CODES.failure.code;
+  const { id: job, state, error } = row;
+  const value = { job, state, error, ...result, spent: watched.spent };
+  await writeResult(invocation, value, captureLines(invocation, error?.message, result));
+  return exitCodeOfJob(row);
 }
 
 function captureLines({ stdout }: Invocation, failure: string | undefined, result: CapturedMemories | null): string[] {

@@ -7,9 +7,9 @@ import { resolve } from "node:path";
 import type { Invocation } from "../../invocation.ts";
 import { describeImport } from "../../metrics/describe-import.ts";
 import { Progress } from "../../progress.ts";
-import { printable, styleFor, write, writeJson } from "../../terminal.ts";
+import { printable, styleFor, write, writeJson, writeResult } from "../../terminal.ts";
 import { withKnowledge } from "../../with-knowledge.ts";
-import type { Registration } from "../registration.ts";
+import { collect, type Registration } from "../registration.ts";
 
 const IMPORT_FORMATS = ["dbt", "ossie", "ktx"] as const satisfies readonly ProjectImport["format"][];
 const EXPORT_FORMATS = ["ossie", "metricflow"] as const;
@@ -57,8 +57,6 @@ interface ExportOptions {
   out?: string;
 }
 
-const collect = (text: string, previous: string[] | undefined): string[] => [...(previous ?? []), text];
-
 async function importProject(invocation: Invocation, path: string, options: ImportOptions): Promise<void> {
   const result = await withKnowledge(invocation, "metrics import", async (knowledge): Promise<ProjectImport> => {
     using _ = new Progress(invocation, "Reading the project …");
@@ -71,10 +69,8 @@ async function importProject(invocation: Invocation, path: string, options: Impo
       ...(options.from && { format: options.from }),
     });
   });
-  const text = invocation.json
-    ? JSON.stringify(result, null, 2)
-    : describeImport(styleFor(invocation.stdout), result, { dryRun: options.dryRun ?? false }).join("\n");
-  await write(invocation.stdout, `${text}\n`);
+  const lines = describeImport(styleFor(invocation.stdout), result, { dryRun: options.dryRun ?? false });
+  await writeResult(invocation, result, lines);
 }
 
 function readTable(text: string): [string, string] {

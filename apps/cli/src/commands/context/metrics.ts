@@ -7,9 +7,9 @@ import { describeAnswer, describeMetric, listMetrics, listProblems } from "../..
 import { parseFilter } from "../../metrics/parse-filter.ts";
 import { toLimit } from "../../number-options.ts";
 import { Progress } from "../../progress.ts";
-import { printable, styleFor, write, writeJson } from "../../terminal.ts";
+import { printable, styleFor, write, writeJson, writeResult } from "../../terminal.ts";
 import { withKnowledge } from "../../with-knowledge.ts";
-import { listOption, type Registration, subcommandsOf } from "../registration.ts";
+import { collect, listOption, type Registration, subcommandsOf } from "../registration.ts";
 import { registerImport } from "./metrics-import.ts";
 
 export function register(command: Command, registration: Registration): void {
@@ -78,23 +78,18 @@ interface QueryOptions extends ConnectionOption {
   compileOnly?: boolean;
 }
 
-const collect = (text: string, previous: string[] | undefined): string[] => [...(previous ?? []), text];
-
-const print = (invocation: Invocation, value: unknown, lines: () => readonly string[]): Promise<void> =>
-  invocation.json ? writeJson(invocation.stdout, value) : write(invocation.stdout, `${lines().join("\n")}\n`);
-
 async function list(invocation: Invocation, words: readonly string[], { connection }: ConnectionOption): Promise<void> {
   const found = await withKnowledge(invocation, "metrics list", ({ metrics }) =>
     metrics.list({ connection, query: words.join(" ") }),
   );
-  await print(invocation, { metrics: found }, () => listMetrics(styleFor(invocation.stdout), found));
+  await writeResult(invocation, { metrics: found }, listMetrics(styleFor(invocation.stdout), found));
 }
 
 async function show(invocation: Invocation, name: string, { connection }: ConnectionOption): Promise<void> {
   const metric = await withKnowledge(invocation, "metrics show", ({ metrics }) =>
     metrics.retrieve({ name, connection }),
   );
-  await print(invocation, metric, () => describeMetric(styleFor(invocation.stdout), metric));
+  await writeResult(invocation, metric, describeMetric(styleFor(invocation.stdout), metric));
 }
 
 export async function query(invocation: Invocation, metrics: string[], options: QueryOptions): Promise<void> {
@@ -148,7 +143,8 @@ async function check(invocation: Invocation, { connection }: ConnectionOption): 
       count: (await metrics.list({ connection })).length,
     };
   });
-  await print(invocation, { problems, unreachable }, () => listProblems(styleFor(invocation.stdout), problems, count));
+  const lines = listProblems(styleFor(invocation.stdout), problems, count);
+  await writeResult(invocation, { problems, unreachable }, lines);
   for (const { connection: name, message } of invocation.json ? [] : unreachable) {
     const { warn } = styleFor(invocation.stderr);
     await write(

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { Invocation } from "../../invocation.ts";
-import { printable, write } from "../../terminal.ts";
+import { printable, writeResult } from "../../terminal.ts";
 import { askTool, withKnowledge } from "../../with-knowledge.ts";
 import type { Registration } from "../registration.ts";
 
@@ -33,6 +33,5 @@ async function joinPath(invocation: Invocation, input: PathOptions & { from: str
   const { markdown, structured } = await withKnowledge(invocation, "tandem context", (knowledge) =>
     askTool(invocation, knowledge, "join_path", { from, to, via, connection }),
   );
-  const text = invocation.json ? JSON.stringify(structured, null, 2) : printable(markdown).trimEnd();
-  await write(invocation.stdout, `${text}\n`);
+  await writeResult(invocation, structured, [printable(markdown).trimEnd()]);
 }

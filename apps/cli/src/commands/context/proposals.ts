@@ -1,3 +1,4 @@
+import { describeGroups } from "../../proposals/describe-groups.ts";
 import type { Context as Knowledge, HunkFilter, Proposal, ProposalSummary } from "@tandem/context";
 import { TandemError } from "@tandem/protocol";
 import { readFile } from "node:fs/promises";
@@ -5,14 +6,13 @@ import { resolve } from "node:path";
 import { confirm } from "../../input/confirm.ts";
 import type { Invocation } from "../../invocation.ts";
 import { userName } from "@tandem/tandem/project";
-import { describeGroups } from "../../proposals/describe-groups.ts";
 import { editText } from "../../proposals/edit-text.ts";
 import { type FilterOptions, readFilter, withFilterOptions } from "../../proposals/filter-options.ts";
 import { describeCounts, paintState, printProposal, unknownProposal } from "../../proposals/print-proposal.ts";
 import { readHunkIds } from "../../proposals/read-hunk-ids.ts";
 import { ago } from "../../human-units.ts";
 import { toCount } from "../../number-options.ts";
-import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
+import { printable, styleFor, write, writeJson, writeTable } from "../../terminal.ts";
 import { withContext } from "../../with-knowledge.ts";
 import { type Command, Option } from "commander";
 import { subcommandsOf, type Registration } from "../registration.ts";
@@ -105,9 +105,7 @@ export async function list(invocation: Invocation, { state, all = false, limit }
   const states = all ? undefined : [state ?? "open"];
   const count = toCount("--limit", limit);
   const proposals = await withContext(invocation, ({ proposals }) => proposals.list({ states, limit: count }));
-  const { stdout, json } = invocation;
-  if (json) return writeJson(stdout, { proposals });
-  const { dim, bold } = styleFor(stdout);
+  const { dim, bold } = styleFor(invocation.stdout);
   const rows = proposals.map((item) => [
     item.id,
     paintState(invocation, item),
@@ -115,12 +113,14 @@ export async function list(invocation: Invocation, { state, all = false, limit }
     dim(describeCounts(item)),
     dim(ago(item.createdAt)),
   ]);
-  const none = dim(
+  await writeTable(
+    invocation,
+    { proposals },
+    rows,
     all
       ? "No proposals yet. `tandem context scan` and `tandem context ingest` create them."
       : `No ${state ?? "open"} proposals.`,
   );
-  await write(stdout, `${rows.length > 0 ? table(rows).join("\n") : none}\n`);
 }
 
 export interface ShowOptions extends FilterOptions {

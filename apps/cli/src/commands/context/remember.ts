@@ -7,9 +7,9 @@ import { showLines } from "../../memories/describe-memory.ts";
 import { openProject, userName } from "@tandem/tandem/project";
 import { Progress } from "../../progress.ts";
 import { readPrompt } from "../../input/read-prompt.ts";
-import { styleFor, write, writeJson } from "../../terminal.ts";
+import { styleFor, writeResult } from "../../terminal.ts";
 import { type Command, Option } from "commander";
-import type { Registration } from "../registration.ts";
+import { collect, type Registration } from "../registration.ts";
 import { MEMORY_SCOPE_CHOICES } from "../../option-choices.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
@@ -19,11 +19,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .addOption(new Option("--scope <scope>", "scope of the memory").choices(MEMORY_SCOPE_CHOICES).default("project"))
       .option("--agent <name>", "only for this agent")
       .option("--expires <time>", "lifetime: 12h, 90d, 6w, 1y or never", "never")
-      .addOption(
-        new Option("--tag <word>", "tag for searches (repeatable)").argParser(
-          (tag: string, all: string[] | undefined) => [...(all ?? []), tag],
-        ),
-      )
+      .option("--tag <word>", "tag for searches (repeatable)", collect)
       .option("--no-check", "do not check for contradictions with the model")
       .addOption(json())
       .action(runner(remember)),
@@ -71,17 +67,13 @@ export async function remember(
   );
   progress[Symbol.dispose]();
   const { memory, proposal, contradicts, unchecked } = said;
-  if (invocation.json) {
-    const against = contradicts.map(({ id, text: said }) => ({ id, text: said }));
-    const told = {
-      memory: { ...memory, file: undefined },
-      known: proposal === undefined,
-      proposal: proposal?.id ?? null,
-      contradicts: against,
-    };
-    await writeJson(invocation.stdout, { ...told, unchecked: unchecked ?? null });
-    return;
-  }
+  const value = {
+    memory: { ...memory, file: undefined },
+    known: proposal === undefined,
+    proposal: proposal?.id ?? null,
+    contradicts: contradicts.map(({ id, text }) => ({ id, text })),
+    unchecked: unchecked ?? null,
+  };
   const { dim, good, warn } = styleFor(invocation.stdout);
   const lines = [
     proposal
@@ -90,5 +82,5 @@ export async function remember(
     ...(await showLines(invocation.stdout, memory, contradicts)),
     ...(unchecked === undefined || !options.check ? [] : [dim(`Contradictions were not checked: ${unchecked}.`)]),
   ];
-  await write(invocation.stdout, `${lines.join("\n")}\n`);
+  await writeResult(invocation, value, lines);
 }

@@ -9,10 +9,10 @@ import { EXIT_CODES, exitCodeOf } from "../../exit-code.ts";
 import type { JobOutcome } from "../../jobs/describe-job.ts";
 import { describePlans, describeScan, scanAsJson } from "../../jobs/describe-scan.ts";
 import { planScan, type PricedPlan } from "@tandem/tandem/context";
-import { type LimitOptions, limitParams, runLimitedJob, withLimitOptions } from "../../jobs/limit-options.ts";
+import { runLimitedJob, withLimitOptions, limitParams, type LimitOptions } from "../../jobs/limit-options.ts";
 import { openProject } from "@tandem/tandem/project";
 import { Progress } from "../../progress.ts";
-import { styleFor, write, writeJson } from "../../terminal.ts";
+import { styleFor, write, writeJson, writeResult } from "../../terminal.ts";
 import type { Command } from "commander";
 import type { Registration } from "../registration.ts";
 
@@ -131,6 +131,5 @@ async function plan(invocation: Invocation, project: Project, names: readonly st
       plans.push(await planScan(project, { ...parts, signal: invocation.signal }));
     }
   }
-  if (invocation.json) await writeJson(invocation.stdout, { plans });
-  else await write(invocation.stdout, `${describePlans(invocation, plans, hasModel).join("\n")}\n`);
+  await writeResult(invocation, { plans }, describePlans(invocation, plans, hasModel));
 }

@@ -5,7 +5,7 @@ import type { Command } from "commander";
 import { join } from "node:path";
 import type { Invocation } from "../../invocation.ts";
 import { Progress } from "../../progress.ts";
-import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
+import { printable, styleFor, table, writeResult } from "../../terminal.ts";
 import { withKnowledge } from "../../with-knowledge.ts";
 import type { Registration } from "../registration.ts";
 
@@ -48,8 +48,7 @@ export async function scrub(invocation: Invocation, options: ScrubOptions): Prom
       apply: yes,
     });
   });
-  if (invocation.json) await writeJson(invocation.stdout, report);
-  else await write(invocation.stdout, `${describeScrub(invocation, report).join("\n")}\n`);
+  await writeResult(invocation, report, describeScrub(invocation, report));
 }
 
 const TABLES_SHOWN = 20;

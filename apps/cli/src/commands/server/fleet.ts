@@ -6,7 +6,7 @@ import type { Project } from "@tandem/tandem/config";
 import type { Command } from "commander";
 import type { Invocation } from "../../invocation.ts";
 import { renderDead, renderFleet } from "../../fleet/render-fleet.ts";
-import { styleFor, write } from "../../terminal.ts";
+import { styleFor, write, writeResult } from "../../terminal.ts";
 import { subcommandsOf, type Registration } from "../registration.ts";
 import { serverFor } from "../../sessions/open-client.ts";
 import { ServerConnection } from "../../sessions/server-connection.ts";
@@ -62,10 +62,8 @@ export async function status(invocation: Invocation, { watch = false }: { watch?
 
 export async function dead(invocation: Invocation): Promise<void> {
   await using fleet = await openFleet(invocation, await openProjectOrDefaults(invocation));
-  const { stdout, json } = invocation;
   const letters = await fleet.dead();
-  const text = json ? JSON.stringify({ data: letters }, null, 2) : renderDead(letters, styleFor(stdout)).join("\n");
-  await write(stdout, `${text}\n`);
+  await writeResult(invocation, { data: letters }, renderDead(letters, styleFor(invocation.stdout)));
 }
 
 export async function requeue(invocation: Invocation, key: string): Promise<void> {

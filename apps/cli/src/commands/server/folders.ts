@@ -3,7 +3,7 @@ import { TandemError } from "@tandem/protocol";
 import type { Command } from "commander";
 import { resolve } from "node:path";
 import type { Invocation } from "../../invocation.ts";
-import { styleFor, write, writeJson } from "../../terminal.ts";
+import { styleFor, write, writeResult } from "../../terminal.ts";
 import { subcommandsOf, type Registration } from "../registration.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
@@ -37,17 +37,17 @@ async function add({ env, stdout }: Invocation, folder: string): Promise<void> {
   await write(stdout, `The server's sessions may work in ${await addFolder(env, folder)}.\n`);
 }
 
-async function list({ env, stdout, json }: Invocation): Promise<void> {
+async function list(invocation: Invocation): Promise<void> {
+  const { env, stdout } = invocation;
   const [server, added] = await Promise.all([findServer(env), readAddedFolders(env)]);
   const folders = [
     ...(server?.roots ?? []).map((path) => ({ path, added: false })),
     ...added.map((path) => ({ path, added: true })),
   ];
-  if (json) return writeJson(stdout, { folders });
   const { dim } = styleFor(stdout);
   const none = dim("No server is running, and no folders were added. Add this one: tandem folders add");
   const lines = folders.map(({ path, added: isAdded }) => (isAdded ? `${path}  ${dim("added")}` : path));
-  await write(stdout, `${lines.join("\n") || none}\n`);
+  await writeResult(invocation, { folders }, lines.length > 0 ? lines : [none]);
 }
 
 async function remove({ env, stdout }: Invocation, folder: string): Promise<void> {

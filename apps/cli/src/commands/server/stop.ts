@@ -1,8 +1,8 @@
 import { TandemError } from "@tandem/protocol";
 import type { Invocation } from "../../invocation.ts";
-import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
+import { localActor } from "@tandem/tandem/project";
 import { findSession, SESSION_ARGUMENT } from "../../sessions/find-session.ts";
-import { openClient } from "../../sessions/open-client.ts";
+import { clientFor } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { styleFor, write } from "../../terminal.ts";
 import type { Command } from "commander";
@@ -30,15 +30,15 @@ export function register(command: Command, { examples, json, runner }: Registrat
   );
 }
 
+const open = clientFor("tandem stop");
+
 /** Interrupts one session's turn, or stops all sessions until `--undo`. */
 async function stop(invocation: Invocation, id: string | undefined, options: StopOptions): Promise<void> {
   const { all = false, undo = false, reason } = options;
   if (Number(all) + Number(undo) + Number(id !== undefined) > 1) {
     throw new TandemError("usage", "A session, --all and --undo exclude each other.", { fix: "Give one of them." });
   }
-  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), {
-    command: "tandem stop",
-  });
+  await using client = await open(invocation);
   if (undo) {
     // Awaited here: a returned promise would settle after the client is closed.
     await undoStop(invocation, client);

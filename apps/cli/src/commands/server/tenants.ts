@@ -20,7 +20,7 @@ import { type Command, Option } from "commander";
 import { confirm } from "../../input/confirm.ts";
 import type { Invocation } from "../../invocation.ts";
 import { ago } from "../../human-units.ts";
-import { printable, styleFor, table, type Style, writeResult } from "../../terminal.ts";
+import { printable, styleFor, table, writeResult, writeTable, type Style } from "../../terminal.ts";
 import { subcommandsOf, type Registration } from "../registration.ts";
 import { serverFor } from "../../sessions/open-client.ts";
 import { ServerConnection } from "../../sessions/server-connection.ts";
@@ -114,8 +114,8 @@ export async function list(invocation: Invocation): Promise<void> {
     dim(tenant.tokens === 1 ? "1 token" : `${tenant.tokens} tokens`),
     tenant.archived_at ? warn(`archived ${ago(tenant.archived_at)}`) : limitsInWords(tenant.quotas) || dim("no limits"),
   ]);
-  const none = dim("No tenants: all tokens belong to the operator. Add one: tandem tenants add acme");
-  await writeResult(invocation, { tenants }, rows.length > 0 ? table(rows) : [none]);
+  const hint = "No tenants: all tokens belong to the operator. Add one: tandem tenants add acme";
+  await writeTable(invocation, { tenants }, rows, hint);
 }
 
 export async function show(invocation: Invocation, id: string): Promise<void> {

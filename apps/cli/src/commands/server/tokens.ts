@@ -5,7 +5,7 @@ import type { Invocation } from "../../invocation.ts";
 import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
 import { ago } from "../../human-units.ts";
 import { findTenant } from "@tandem/tandem/tenants";
-import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
+import { printable, styleFor, write, writeJson, writeTable } from "../../terminal.ts";
 import type { Command } from "commander";
 import { listOption, subcommandsOf, type Registration } from "../registration.ts";
 import { SCOPE_CHOICES } from "../../option-choices.ts";
@@ -73,20 +73,15 @@ export async function create(
 export async function list(invocation: Invocation): Promise<void> {
   await using store = await openStore(invocation, await openProjectOrDefaults(invocation));
   const tokens = (await store.tokens.list()).filter(({ worker }) => !worker);
-  const { stdout, json } = invocation;
-  if (json) {
-    const shown = tokens.map(({ id, name, scopes, tenant, createdAt, lastUsedAt }) => ({
-      id,
-      name,
-      scopes,
-      tenant,
-      created_at: createdAt,
-      last_used_at: lastUsedAt,
-    }));
-    await writeJson(stdout, { tokens: shown });
-    return;
-  }
-  const { dim, bold } = styleFor(stdout);
+  const shown = tokens.map(({ id, name, scopes, tenant, createdAt, lastUsedAt }) => ({
+    id,
+    name,
+    scopes,
+    tenant,
+    created_at: createdAt,
+    last_used_at: lastUsedAt,
+  }));
+  const { dim, bold } = styleFor(invocation.stdout);
   const hasTenants = tokens.some(({ tenant }) => tenant !== DEFAULT_TENANT);
   const rows = tokens.map(({ id, name, scopes, tenant, createdAt, lastUsedAt }) => [
     id,
@@ -96,8 +91,7 @@ export async function list(invocation: Invocation): Promise<void> {
     dim(`created ${ago(createdAt)}`),
     dim(lastUsedAt ? `used ${ago(lastUsedAt)}` : "never used"),
   ]);
-  const none = dim("No tokens. The server creates its own when it first starts.");
-  await write(stdout, `${rows.length > 0 ? table(rows).join("\n") : none}\n`);
+  await writeTable(invocation, { tokens: shown }, rows, "No tokens. The server creates its own when it first starts.");
 }
 
 /** The server rejects the token from now on and closes its open streams at the next heartbeat. */

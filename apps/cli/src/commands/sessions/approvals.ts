@@ -9,7 +9,7 @@ import { openClient } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { ago } from "../../human-units.ts";
 import { toCount } from "../../number-options.ts";
-import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
+import { printable, styleFor, writeResult, writeTable } from "../../terminal.ts";
 import { modeOption, subcommandsOf, type Registration } from "../registration.ts";
 
 const AFTER_PLAN = ["ask", "accept-edits", "bypass-permissions"];
@@ -214,10 +214,8 @@ async function send(
   end.abort();
 }
 
-async function print1({ stdout, json }: Invocation, approval: Approval): Promise<void> {
-  const lines = json ? [JSON.stringify(approval, null, 2)] : describeApproval(approval, styleFor(stdout));
-  await write(stdout, `${lines.join("\n")}\n`);
-}
+const print1 = (invocation: Invocation, approval: Approval): Promise<void> =>
+  writeResult(invocation, approval, describeApproval(approval, styleFor(invocation.stdout)));
 
 async function print(
   invocation: Invocation,
@@ -225,9 +223,7 @@ async function print(
   query: { session?: string; limit: number },
 ): Promise<void> {
   const { data } = await withClient(invocation, false, (client) => client.approvals.list({ status, ...query }));
-  const { stdout, json } = invocation;
-  if (json) return writeJson(stdout, { approvals: data });
-  const { dim, bold, good, bad } = styleFor(stdout);
+  const { dim, bold, good, bad } = styleFor(invocation.stdout);
   const rows = data.map((item) => [
     item.id,
     ...(item.resolved
@@ -238,8 +234,12 @@ async function print(
     dim(clip(printable(item.session_title ?? item.session_id), 30)),
     dim(ago(item.resolved?.at ?? item.created_at)),
   ]);
-  const none = dim(status === "pending" ? "Nothing needs you." : "No approvals yet.");
-  await write(stdout, `${rows.length > 0 ? table(rows).join("\n") : none}\n`);
+  await writeTable(
+    invocation,
+    { approvals: data },
+    rows,
+    status === "pending" ? "Nothing needs you." : "No approvals yet.",
+  );
 }
 
 const clip = (text: string, most = 60): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);

@@ -16,14 +16,13 @@ import { resolve } from "node:path";
 import { loadStorage } from "@tandem/tandem/compose";
 import type { Invocation } from "../../invocation.ts";
 import { EXIT_CODES } from "../../exit-code.ts";
-import { openProjectOrDefaults } from "@tandem/tandem/project";
 import { readLines } from "../../input/read-lines.ts";
-import { openClient } from "../../sessions/open-client.ts";
+import { clientFor } from "../../sessions/open-client.ts";
 import { writeExport } from "../../sessions/write-export.ts";
 import { toCount } from "../../number-options.ts";
-import { printable, styleFor, table, write, writeJson, writeResult } from "../../terminal.ts";
-import { type Command, Option } from "commander";
-import { subcommandsOf, type Registration } from "../registration.ts";
+import { printable, styleFor, write, writeResult, writeTable } from "../../terminal.ts";
+import type { Command } from "commander";
+import { listOption, collect, subcommandsOf, type Registration } from "../registration.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
   const sub = subcommandsOf(command);
@@ -32,11 +31,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .option("--limit <number>", "maximum number of entries", "50")
       .option("--session <id>", "only entries of this session")
       .option("--actor <name>", "only entries of this actor: a token's name, local:USER, agent:NAME or tandem")
-      .addOption(
-        new Option("--kind <kinds>", "only these kinds, such as call.requested,message.sent").argParser(
-          (text: string, previous: string[] | undefined) => [...(previous ?? []), ...text.split(",").filter(Boolean)],
-        ),
-      )
+      .addOption(listOption("--kind <kinds>", "only these kinds, such as call.requested,message.sent"))
       .option("--verdict <verdicts>", "only statements with these verdicts, such as inflated,can_inflate")
       .option("--since <time>", "only entries since this time, such as 2026-01-31")
       .option("--until <time>", "only entries before this time")
@@ -56,12 +51,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
   examples(
     sub("verify", "Verify the hash chain and name the first entry that was changed, removed or moved.")
       .argument("[file]", "exported audit log (default: that of the store)")
-      .addOption(
-        new Option(
-          "--against <head>",
-          "a noted head (SEQ:HASH) or an earlier export, to detect a missing end",
-        ).argParser((text: string, previous: string[] | undefined) => [...(previous ?? []), text]),
-      )
+      .option("--against <head>", "a noted head (SEQ:HASH) or an earlier export, to detect a missing end", collect)
       .addOption(json())
       .action(runner(verify)),
     "tandem audit verify",
@@ -70,7 +60,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
   );
 }
 
-const COMMAND = "tandem audit";
+const open = clientFor("tandem audit");
 const WIDEST = 100;
 const PAGE = 1_000;
 
@@ -87,7 +77,7 @@ export interface AuditListOptions {
 export async function list(invocation: Invocation, options: AuditListOptions): Promise<void> {
   const limit = toCount("--limit", options.limit);
   const kinds = options.kind?.map(toKind);
-  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
+  await using client = await open(invocation);
   const verdicts = options.verdict?.split(",").map(toVerdict);
   const asked = {
     order: "desc" as const,
@@ -103,10 +93,7 @@ export async function list(invocation: Invocation, options: AuditListOptions): P
   const data = verdicts
     ? await withVerdicts(client.audit, asked, verdicts, limit)
     : (await client.audit.list({ ...asked, limit })).data;
-  const { stdout } = invocation;
-  if (invocation.json) return writeJson(stdout, { entries: data });
-  const { dim, bold, accent } = styleFor(stdout);
-  if (data.length === 0) return write(stdout, `${dim("No matching entries.")}\n`);
+  const { dim, bold, accent } = styleFor(invocation.stdout);
   // Oldest first, so that the newest entry is at the end.
   const rows = data
     .toReversed()
@@ -118,7 +105,7 @@ export async function list(invocation: Invocation, options: AuditListOptions): P
       dim(entry.session ?? ""),
       describe(entry),
     ]);
-  await write(stdout, `${table(rows).join("\n")}\n`);
+  await writeTable(invocation, { entries: data }, rows, "No matching entries.");
 }
 
 /** The newest entries about statements with these verdicts. Reads page by page, because the store does not index verdicts. */
@@ -140,7 +127,7 @@ async function withVerdicts(
 
 /** Writes to standard output or to a new private file. */
 export async function exportAudit(invocation: Invocation, { output }: { output?: string }): Promise<void> {
-  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
+  await using client = await open(invocation);
   const { writeAuditFile } = await loadStorage();
   const { head, entries } = await client.audit.export();
   const lines = writeAuditFile(head, entries);
@@ -172,7 +159,7 @@ export async function verify(
   }
   const verdict = await (async (): Promise<AuditVerdict> => {
     if (file !== undefined) return storage.verifyAuditFile(readLines(invocation, file), noted);
-    await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
+    await using client = await open(invocation);
     return await client.audit.verify(noted);
   })();
   const { good, bad, dim } = styleFor(invocation.stdout);

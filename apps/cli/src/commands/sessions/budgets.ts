@@ -13,7 +13,7 @@ import type { Invocation } from "../../invocation.ts";
 import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
 import { findAgent } from "@tandem/tandem/engine";
 import { findSession, SESSION_ARGUMENT } from "../../sessions/find-session.ts";
-import { openClient } from "../../sessions/open-client.ts";
+import { clientFor, openClient } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { printable, styleFor, table, write, writeJson, type Style } from "../../terminal.ts";
 import { type Command, Option } from "commander";
@@ -66,12 +66,13 @@ export function register(command: Command, { examples, json, runner }: Registrat
 }
 
 const COMMAND = "tandem budgets";
+const open = clientFor(COMMAND);
 const BAR = 20;
 
 export type LimitFlags = Partial<Record<BudgetUnit, string>> & { none?: boolean };
 
 export async function show(invocation: Invocation, id: string | undefined): Promise<void> {
-  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
+  await using client = await open(invocation);
   const session = id === undefined ? undefined : await findSession(client, id, invocation);
   await print(invocation, client, session ? await client.budgets.session(session.id) : await client.budgets.list());
 }
@@ -94,7 +95,7 @@ export async function set(
 export async function raise(invocation: Invocation, id: string | undefined, flags: LimitFlags): Promise<void> {
   const limits = readLimits(flags);
   if (Object.keys(limits).length === 0) throw nothingGiven("--usd 5");
-  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
+  await using client = await open(invocation);
   const session = await findSession(client, id, invocation);
   const known = parseSessionLimits(session.metadata[SESSION_METADATA.limits] ?? "{}");
   const own = { ...known, session: { ...known?.session, ...limits } };

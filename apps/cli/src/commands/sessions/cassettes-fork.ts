@@ -16,7 +16,7 @@ import type { Invocation } from "../../invocation.ts";
 import { toLimit } from "../../number-options.ts";
 import { readRule } from "../../rules/read-rule.ts";
 import { writeExport } from "../../sessions/write-export.ts";
-import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
+import { printable, styleFor, table, write, writeJson, writeResult } from "../../terminal.ts";
 import { subcommandsOf, type Registration } from "../registration.ts";
 
 interface ForkOptions {
@@ -75,7 +75,7 @@ export function registerFork(command: Command, { examples, json, runner }: Regis
 }
 
 async function fork(invocation: Invocation, file: string, options: ForkOptions): Promise<void> {
-  const { stdout, cwd, signal, json } = invocation;
+  const { cwd, signal } = invocation;
   const { prompt, model, allow, deny } = options;
   const step = toLimit("--step", options.step);
   const recorded = await readCassette(resolve(cwd, file));
@@ -91,8 +91,9 @@ async function fork(invocation: Invocation, file: string, options: ForkOptions):
   );
   const output = resolve(cwd, options.output);
   await writeExport(formatCassette(run).trimEnd().split("\n"), output);
-  if (json) return writeJson(stdout, { file: output, steps: run.steps.length, stop_reason: stopReason(run) });
-  await write(stdout, `${run.steps.length} steps in ${output}; the run ended with ${stopReason(run)}.\n`);
+  await writeResult(invocation, { file: output, steps: run.steps.length, stop_reason: stopReason(run) }, [
+    `${run.steps.length} steps in ${output}; the run ended with ${stopReason(run)}.`,
+  ]);
 }
 
 /** The configured backend, as the Messages API. Refuses a Claude login, which only works in Claude Code. */

@@ -9,7 +9,7 @@ import type { Invocation } from "../../invocation.ts";
 import { findSession } from "../../sessions/find-session.ts";
 import { openClient } from "../../sessions/open-client.ts";
 import { writeExport } from "../../sessions/write-export.ts";
-import { printable, styleFor, write, writeJson } from "../../terminal.ts";
+import { printable, styleFor, write, writeJson, writeResult } from "../../terminal.ts";
 import { subcommandsOf, type Registration } from "../registration.ts";
 import { registerFork } from "./cassettes-fork.ts";
 import { registerTest } from "./cassettes-test.ts";
@@ -75,7 +75,7 @@ export async function replay(
   file: string,
   { realTools = false, open = false }: ReplayOptions,
 ): Promise<number> {
-  const { stdout, json, cwd, signal } = invocation;
+  const { stdout, cwd, signal } = invocation;
   const cassette = await readCassette(resolve(cwd, file));
   const { replayCassette } = await import("@tandem/emulator");
   const outcome = await replayCassette(cassette, { mode: realTools ? "real_tools" : "recorded", signal });
@@ -88,8 +88,7 @@ export async function replay(
     steps,
     divergence: divergence ?? null,
   };
-  if (json) await writeJson(stdout, report);
-  else await write(stdout, `${describeReplay(outcome, basename(file), styleFor(stdout)).join("\n")}\n`);
+  await writeResult(invocation, report, describeReplay(outcome, basename(file), styleFor(stdout)));
   if (open) await (await import("../../cassettes/open-report.ts")).openReport(invocation, report);
   return divergence ? EXIT_CODES.failure.code : EXIT_CODES.ok.code;
 }

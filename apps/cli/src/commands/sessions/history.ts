@@ -1,12 +1,11 @@
 import { TandemError, type RewindOutcome, type SessionCheckpoints } from "@tandem/protocol";
 import type { Invocation } from "../../invocation.ts";
-import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
+import { localActor } from "@tandem/tandem/project";
 import { findSession, SESSION_ARGUMENT } from "../../sessions/find-session.ts";
-import { openClient } from "../../sessions/open-client.ts";
-import type { SessionsClient } from "../../sessions/sessions-client.ts";
+import { clientFor } from "../../sessions/open-client.ts";
 import { paintPatch, statLines } from "../../sessions/render-diff.ts";
 import { ago } from "../../human-units.ts";
-import { printable, styleFor, table, widthOf, write, writeJson } from "../../terminal.ts";
+import { printable, styleFor, widthOf, write, writeJson, writeResult, writeTable } from "../../terminal.ts";
 import type { Command } from "commander";
 import type { Registration } from "../registration.ts";
 
@@ -82,9 +81,6 @@ export interface ForkOptions {
   title?: string;
 }
 
-const open = async (invocation: Invocation, command: string): Promise<SessionsClient> =>
-  openClient(invocation, await openProjectOrDefaults(invocation), { command: `tandem ${command}` });
-
 export async function diff(invocation: Invocation, id: string | undefined, options: DiffOptions): Promise<void> {
   const { turns, turn, from, to, stat = false } = options;
   if (turn !== undefined && (from !== undefined || to !== undefined)) {
@@ -92,7 +88,7 @@ export async function diff(invocation: Invocation, id: string | undefined, optio
       fix: "Give --turn, or --from and --to.",
     });
   }
-  await using client = await open(invocation, "diff");
+  await using client = await clientFor("tandem diff")(invocation);
   const session = await findSession(client, id, invocation);
   const { stdout, json } = invocation;
   if (turns) return listTurns(invocation, await client.history.checkpoints(session.id));
@@ -115,10 +111,7 @@ export async function diff(invocation: Invocation, id: string | undefined, optio
 }
 
 async function listTurns(invocation: Invocation, { turns, checkpoints }: SessionCheckpoints): Promise<void> {
-  const { stdout, json } = invocation;
-  if (json) return writeJson(stdout, { turns, checkpoints });
-  const { dim, bold } = styleFor(stdout);
-  if (turns.length === 0) return write(stdout, `${dim("No messages yet.")}\n`);
+  const { dim, bold } = styleFor(invocation.stdout);
   const rows = turns.map(({ turn, text, at, files_changed: changed, rewound }) => {
     const [first = ""] = printable(text).trim().split("\n");
     const short = first.length > SHOWN_TEXT ? `${first.slice(0, SHOWN_TEXT)}…` : first;
@@ -126,7 +119,7 @@ async function listTurns(invocation: Invocation, { turns, checkpoints }: Session
     const number = String(turn).padStart(String(turns.length).length);
     return [dim(number), rewound ? dim(short) : bold(short), dim(files), dim(rewound ? "rewound" : at ? ago(at) : "")];
   });
-  await write(stdout, `${table(rows).join("\n")}\n`);
+  await writeTable(invocation, { turns, checkpoints }, rows, "No messages yet.");
 }
 
 export async function rewind(invocation: Invocation, id: string | undefined, options: RewindOptions): Promise<void> {
@@ -136,7 +129,7 @@ export async function rewind(invocation: Invocation, id: string | undefined, opt
       fix: "Use --undo alone, or with --force.",
     });
   }
-  await using client = await open(invocation, "rewind");
+  await using client = await clientFor("tandem rewind")(invocation);
   const session = await findSession(client, id, invocation);
   const scope = files && !conversation ? "files" : conversation && !files ? "conversation" : "both";
   const outcome = undo
@@ -146,9 +139,7 @@ export async function rewind(invocation: Invocation, id: string | undefined, opt
         { ...(to !== undefined && { turn: toTurn("--to", to) }), scope, dry_run: dryRun, force },
         localActor(),
       );
-  const { stdout, json } = invocation;
-  if (json) return writeJson(stdout, outcome);
-  await write(stdout, `${describeRewind(invocation, session.id, outcome).join("\n")}\n`);
+  await writeResult(invocation, outcome, describeRewind(invocation, session.id, outcome));
 }
 
 function describeRewind({ stdout }: Invocation, session: string, outcome: RewindOutcome): string[] {
@@ -182,7 +173,7 @@ export async function fork(
   id: string | undefined,
   { at, worktree, title }: ForkOptions,
 ): Promise<void> {
-  await using client = await open(invocation, "fork");
+  await using client = await clientFor("tandem fork")(invocation);
   const session = await findSession(client, id, invocation);
   const params = {
     ...(at !== undefined && { turn: toTurn("--at", at) }),
@@ -190,15 +181,13 @@ export async function fork(
     ...(title !== undefined && { title }),
   };
   const made = await client.history.fork(session.id, params, localActor());
-  const { stdout, json } = invocation;
-  if (json) return writeJson(stdout, made);
-  const { bold, dim } = styleFor(stdout);
+  const { bold, dim } = styleFor(invocation.stdout);
   const from = at === undefined ? "continues from the end" : `continues from before turn ${at}`;
   const where = worktree ? ", in a new worktree" : "";
-  await write(
-    stdout,
-    `${bold(made.id)} ${from} of ${session.id}${where}.\n${dim(`Continue: tandem resume ${made.id} "…"`)}\n`,
-  );
+  await writeResult(invocation, made, [
+    `${bold(made.id)} ${from} of ${session.id}${where}.`,
+    dim(`Continue: tandem resume ${made.id} "…"`),
+  ]);
 }
 
 function toTurn(option: string, text: string): number {

@@ -14,11 +14,11 @@ import { parseDuration, type Project } from "@tandem/tandem/config";
 import type { Invocation } from "../../invocation.ts";
 import { openProjectOrDefaults } from "@tandem/tandem/project";
 import { Progress } from "../../progress.ts";
-import { defaultAgent, findEnvironment } from "@tandem/tandem/engine";
+import { defaultAgent, findEnvironment, listAll } from "@tandem/tandem/engine";
 import { openClient } from "../../sessions/open-client.ts";
 import { ago } from "../../human-units.ts";
 import { toCount } from "../../number-options.ts";
-import { printable, styleFor, table, widthOf, write, writeJson } from "../../terminal.ts";
+import { printable, styleFor, table, widthOf, write, writeJson, writeTable } from "../../terminal.ts";
 
 const COMMAND = "tandem sessions import";
 const SHORTEST_ID = 4;
@@ -90,12 +90,10 @@ async function find(
 /** Conversations of Tandem's own sessions: Claude Code stores them in the same folder. */
 async function ownConversations(store: Store): Promise<Map<string, string>> {
   const own = new Map<string, string>();
-  for (let cursor: string | undefined; ;) {
-    const page = await store.sessions.list({ limit: 500, includeArchived: true, ...(cursor && { cursor }) });
-    for (const { id, claudeSession } of page.data) if (claudeSession) own.set(claudeSession, id);
-    if (!page.next) return own;
-    cursor = page.next;
+  for await (const { id, claudeSession } of listAll((page) => store.sessions.list(page), { includeArchived: true })) {
+    if (claudeSession) own.set(claudeSession, id);
   }
+  return own;
 }
 
 function choose(all: readonly PastSession[], id: string): PastSession {
@@ -169,12 +167,11 @@ async function importAll(
 const WORDS = { new: "imported", more: "updated", there: "exists already" } as const;
 
 async function report(
-  { stdout, json }: Invocation,
+  invocation: Invocation,
   done: readonly Done[],
   failed: readonly { claude_session_id: string; error: RequestError }[],
 ): Promise<void> {
-  if (json) return writeJson(stdout, { imported: done, failed });
-  const { dim, bold, good, warn } = styleFor(stdout);
+  const { dim, bold, good, warn } = styleFor(invocation.stdout);
   const rows = [
     ...done.map(({ session, outcome, events, unreadable, title }) => [
       session,
@@ -185,7 +182,7 @@ async function report(
     ]),
     ...failed.map(({ claude_session_id: id, error }) => [id, warn("skipped"), "", error.message, ""]),
   ];
-  await write(stdout, rows.length === 0 ? `${dim("There is nothing to import.")}\n` : `${table(rows).join("\n")}\n`);
+  await writeTable(invocation, { imported: done, failed }, rows, "There is nothing to import.");
 }
 
 async function list(

@@ -1,7 +1,7 @@
 import type { Invocation } from "../../invocation.ts";
 import { clientFor } from "../../sessions/open-client.ts";
 import { ago } from "../../human-units.ts";
-import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
+import { printable, styleFor, writeResult, writeTable } from "../../terminal.ts";
 import type { Command } from "commander";
 import { subcommandsOf, type Registration } from "../registration.ts";
 
@@ -22,15 +22,7 @@ const open = clientFor("tandem notifications");
 async function list(invocation: Invocation): Promise<void> {
   await using client = await open(invocation);
   const targets = await client.notifications.list();
-  const { stdout, json } = invocation;
-  if (json) return writeJson(stdout, { targets });
-  const { bold, dim, bad } = styleFor(stdout);
-  if (targets.length === 0) {
-    return write(
-      stdout,
-      `${dim("No notifications are configured. Add webhooks or desktop under notify in tandem.yaml.")}\n`,
-    );
-  }
+  const { bold, dim, bad } = styleFor(invocation.stdout);
   const rows = targets.map(({ target, on, last }) => [
     bold(printable(target)),
     dim(on.join(", ")),
@@ -40,22 +32,24 @@ async function list(invocation: Invocation): Promise<void> {
         ? dim(`delivered ${ago(last.at)}`)
         : bad(`failed ${ago(last.at)}: ${printable(last.detail ?? "")}`),
   ]);
-  await write(stdout, `${table(rows).join("\n")}\n`);
+  await writeTable(
+    invocation,
+    { targets },
+    rows,
+    "No notifications are configured. Add webhooks or desktop under notify in tandem.yaml.",
+  );
 }
 
 /** Sends a test to all notification targets. Fails if one delivery fails. */
 async function test(invocation: Invocation): Promise<number> {
   await using client = await open(invocation);
   const deliveries = await client.notifications.test();
-  const { stdout, json } = invocation;
-  const { good, bad, dim } = styleFor(stdout);
-  const lines = json
-    ? [JSON.stringify({ deliveries }, null, 2)]
-    : deliveries.map(({ target, delivered, detail }) =>
-        delivered
-          ? `${good("✓")} ${printable(target)}`
-          : `${bad("✗")} ${printable(target)}  ${dim(printable(detail ?? ""))}`,
-      );
-  await write(stdout, `${lines.join("\n")}\n`);
+  const { good, bad, dim } = styleFor(invocation.stdout);
+  const lines = deliveries.map(({ target, delivered, detail }) =>
+    delivered
+      ? `${good("✓")} ${printable(target)}`
+      : `${bad("✗")} ${printable(target)}  ${dim(printable(detail ?? ""))}`,
+  );
+  await writeResult(invocation, { deliveries }, lines);
   return deliveries.every(({ delivered }) => delivered) ? 0 : 1;
 }

@@ -1,11 +1,10 @@
 import { RequestError, TandemError } from "@tandem/protocol";
-import { openProjectOrDefaults } from "@tandem/tandem/project";
 import { type Command, Option } from "commander";
 import { createInterface } from "node:readline/promises";
 import type { Invocation } from "../../invocation.ts";
 import { EFFORT_CHOICES } from "../../option-choices.ts";
 import { isSessionId } from "../../sessions/find-session.ts";
-import { openClient } from "../../sessions/open-client.ts";
+import { clientFor } from "../../sessions/open-client.ts";
 import { modeOption, type Registration } from "../registration.ts";
 import { allowOption, bypassOption, outputFormatOption, run, type RunOptions } from "./run.ts";
 
@@ -34,6 +33,8 @@ export function register(command: Command, { examples, json, runner }: Registrat
   );
 }
 
+const open = clientFor("tandem resume");
+
 async function resume(invocation: Invocation, given: readonly string[], options: RunOptions): Promise<number> {
   const [first, ...rest] = given;
   const id = isSessionId(first) ? first : undefined;
@@ -46,9 +47,7 @@ async function resume(invocation: Invocation, given: readonly string[], options:
 }
 
 async function refuseIfStopped(invocation: Invocation): Promise<void> {
-  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), {
-    command: "tandem resume",
-  });
+  await using client = await open(invocation);
   const stopped = await client.killSwitch.state();
   if (!stopped) return;
   throw new RequestError("conflict", `Everything was stopped by ${stopped.by}, so no session can continue.`, {

@@ -7,9 +7,9 @@ import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
 import { findAgent } from "@tandem/tandem/engine";
 import { readRule } from "../../rules/read-rule.ts";
 import { findSession } from "../../sessions/find-session.ts";
-import { openClient } from "../../sessions/open-client.ts";
+import { clientFor, openClient } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
-import { printable, styleFor, table, widthOf, wrap, write, writeJson, type Style } from "../../terminal.ts";
+import { printable, styleFor, table, widthOf, wrap, writeResult, type Style } from "../../terminal.ts";
 import { type Command, Option } from "commander";
 import { modeOption, subcommandsOf, type Registration } from "../registration.ts";
 import { RULE_ACTION_CHOICES } from "../../option-choices.ts";
@@ -68,6 +68,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
 }
 
 const COMMAND = "tandem rules";
+const open = clientFor(COMMAND);
 const WIDEST = 100;
 
 export interface PlaceFlags {
@@ -88,11 +89,9 @@ export async function list(invocation: Invocation, flags: PlaceFlags): Promise<v
   await using client = await openClient(invocation, project, { command: COMMAND });
   const owner = await ownerOf(invocation, client, project, flags);
   const rules = await client.rules.list(owner);
-  const { stdout, json } = invocation;
-  if (json) return writeJson(stdout, { rules });
-  const style = styleFor(stdout);
+  const style = styleFor(invocation.stdout);
   const none = style.dim('No rules. The agents\' own policies decide. Add one: tandem rules add deny "Bash(rm)"');
-  await write(stdout, `${rules.length > 0 ? ruleTable(rules, style).join("\n") : none}\n`);
+  await writeResult(invocation, { rules }, rules.length > 0 ? ruleTable(rules, style) : [none]);
 }
 
 export async function add(
@@ -106,17 +105,14 @@ export async function add(
   await using client = await openClient(invocation, project, { command: COMMAND });
   const owner = (await ownerOf(invocation, client, project, flags)) ?? { scope: "user", of: null };
   const kept = await client.rules.add(rule, { ...owner, by: localActor() });
-  const { stdout, json } = invocation;
-  if (json) await writeJson(stdout, { rule: kept });
-  else await write(stdout, `${ruleTable([kept], styleFor(stdout)).join("\n")}\n`);
+  await writeResult(invocation, { rule: kept }, ruleTable([kept], styleFor(invocation.stdout)));
 }
 
 export async function remove(invocation: Invocation, ids: readonly string[]): Promise<void> {
-  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
+  await using client = await open(invocation);
   for (const id of ids) await client.rules.remove(id, localActor());
-  const { stdout, json } = invocation;
   const said = ids.length === 1 ? "The rule is removed." : `${ids.length} rules are removed.`;
-  await (json ? writeJson(stdout, { removed: ids }) : write(stdout, `${said}\n`));
+  await writeResult(invocation, { removed: ids }, [said]);
 }
 
 /** Exits with 0 for any verdict: the command only asks. */
@@ -132,9 +128,11 @@ export async function test(invocation: Invocation, call: string, flags: TestFlag
     ...(flags.mode && { mode: flags.mode }),
     ...(here && { folder: resolve(invocation.cwd, flags.cwd ?? ".") }),
   });
-  const { stdout, json } = invocation;
-  if (json) await writeJson(stdout, { call, ...tested });
-  else await write(stdout, `${explain(tested, styleFor(stdout), Math.min(widthOf(stdout), WIDEST)).join("\n")}\n`);
+  await writeResult(
+    invocation,
+    { call, ...tested },
+    explain(tested, styleFor(invocation.stdout), Math.min(widthOf(invocation.stdout), WIDEST)),
+  );
 }
 
 async function ownerOf(

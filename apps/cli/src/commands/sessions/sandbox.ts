@@ -1,17 +1,17 @@
 import { resolve } from "node:path";
 import { hostPatternProblem, TandemError, type RefusedHost, type SandboxHost } from "@tandem/protocol";
-import { describeSandbox, readSandboxState } from "@tandem/tandem/health";
+import { readSandboxState, describeSandbox } from "@tandem/tandem/health";
 import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
 import type { Command } from "commander";
 import type { Invocation } from "../../invocation.ts";
 import { findSession } from "../../sessions/find-session.ts";
-import { openClient } from "../../sessions/open-client.ts";
+import { clientFor } from "../../sessions/open-client.ts";
 import { asCalled } from "../../called-as.ts";
 import { ago } from "../../human-units.ts";
-import { printable, styleFor, table, write, writeJson, type Style } from "../../terminal.ts";
+import { printable, styleFor, table, writeResult, type Style } from "../../terminal.ts";
 import { subcommandsOf, type Registration } from "../registration.ts";
 
-const COMMAND = "tandem sandbox";
+const open = clientFor("tandem sandbox");
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
   const sub = subcommandsOf(command);
@@ -63,10 +63,8 @@ interface AllowFlags extends HostFlags {
 }
 
 async function status(invocation: Invocation): Promise<void> {
-  const { stdout, json } = invocation;
   const overview = await readSandboxState(invocation, await openProjectOrDefaults(invocation));
-  if (json) return writeJson(stdout, overview);
-  const { dim, good, warn } = styleFor(stdout);
+  const { dim, good, warn } = styleFor(invocation.stdout);
   const { on, mode, reason, fix } = overview;
   const rows = [
     [dim("sandbox"), on ? good("on") : warn("off"), dim(printable(reason ?? ""))],
@@ -77,24 +75,23 @@ async function status(invocation: Invocation): Promise<void> {
     }),
     ...(fix === undefined ? [] : [[dim("fix"), asCalled(printable(fix))]]),
   ];
-  await write(stdout, `${table(rows).join("\n")}\n`);
+  await writeResult(invocation, overview, table(rows));
 }
 
 async function hosts(invocation: Invocation, flags: HostFlags): Promise<void> {
-  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
+  await using client = await open(invocation);
   const session = flags.session === undefined ? undefined : await findSession(client, flags.session, invocation);
   const found = await client.sandboxHosts.list(session?.id);
-  const { stdout, json } = invocation;
-  if (json) return writeJson(stdout, { allowed: found.data, refused: found.refused });
-  const style = styleFor(stdout);
+  const style = styleFor(invocation.stdout);
   const rows = [
     ...found.refused.map((host) => refusedRow(host, style)),
     ...found.data.map((host) => allowedRow(host, style)),
   ];
-  const none = style.dim("No host was refused, and none is allowed beyond tandem.yaml.");
-  await write(stdout, `${rows.length > 0 ? table(rows).join("\n") : none}\n`);
   const [first] = found.refused;
-  if (first) await write(stdout, `${style.dim("→")} ${asCalled(`tandem sandbox allow ${printable(first.host)}`)}\n`);
+  const next = first ? [`${style.dim("→")} ${asCalled(`tandem sandbox allow ${printable(first.host)}`)}`] : [];
+  const none = style.dim("No host was refused, and none is allowed beyond tandem.yaml.");
+  const value = { allowed: found.data, refused: found.refused };
+  await writeResult(invocation, value, rows.length > 0 ? [...table(rows), ...next] : [none]);
 }
 
 async function allow(
@@ -110,7 +107,7 @@ async function allow(
   }
   const problem = hostPatternProblem(host);
   if (problem !== undefined) throw new TandemError("usage", `${JSON.stringify(host)} cannot be allowed: ${problem}.`);
-  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
+  await using client = await open(invocation);
   const session = named === undefined ? undefined : await findSession(client, named, invocation);
   const grant = await client.sandboxHosts.allow({
     host,
@@ -119,21 +116,14 @@ async function allow(
       ? { scope: once ? "once" : "session", session: session.id }
       : { scope: "folder", folder: resolve(invocation.cwd, folder ?? ".") }),
   });
-  const { stdout, json } = invocation;
-  await write(
-    stdout,
-    json
-      ? `${JSON.stringify({ host: grant }, null, 2)}\n`
-      : `${table([allowedRow(grant, styleFor(stdout))]).join("\n")}\n`,
-  );
+  await writeResult(invocation, { host: grant }, table([allowedRow(grant, styleFor(invocation.stdout))]));
 }
 
 async function revoke(invocation: Invocation, ids: readonly string[]): Promise<void> {
-  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
+  await using client = await open(invocation);
   for (const id of ids) await client.sandboxHosts.revoke(id, localActor());
-  const { stdout, json } = invocation;
   const said = ids.length === 1 ? "The host is no longer allowed." : `${ids.length} hosts are no longer allowed.`;
-  await (json ? writeJson(stdout, { revoked: ids }) : write(stdout, `${said}\n`));
+  await writeResult(invocation, { revoked: ids }, [said]);
 }
 
 const refusedRow = ({ host, count, folder, session_id, last_at }: RefusedHost, { bad, bold, dim }: Style): string[] => [

@@ -1,9 +1,8 @@
 import { TandemError } from "@tandem/protocol";
 import type { Invocation } from "../../invocation.ts";
-import { openProjectOrDefaults } from "@tandem/tandem/project";
 import { findSession, isSessionId, SESSION_ARGUMENT } from "../../sessions/find-session.ts";
-import { openClient } from "../../sessions/open-client.ts";
-import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
+import { clientFor } from "../../sessions/open-client.ts";
+import { printable, styleFor, table, write, writeJson, writeResult } from "../../terminal.ts";
 import type { Command } from "commander";
 import type { Registration } from "../registration.ts";
 
@@ -28,19 +27,15 @@ export function registerShell(command: Command, { examples, json, runner }: Regi
 
 /** Lists the slash commands of a session. */
 export async function commands(invocation: Invocation, id: string | undefined): Promise<void> {
-  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), {
-    command: "tandem sessions commands",
-  });
+  await using client = await clientFor("tandem sessions commands")(invocation);
   const listed = await client.sessions.commands((await findSession(client, id, invocation)).id);
-  const { stdout, json } = invocation;
-  if (json) return writeJson(stdout, { commands: listed });
-  const { bold, dim } = styleFor(stdout);
+  const { bold, dim } = styleFor(invocation.stdout);
   const rows = listed.map((command) => [
     bold(`/${printable(command.name)}`) + (command.argument_hint ? dim(` ${printable(command.argument_hint)}`) : ""),
     printable(command.description ?? ""),
     dim(command.path === null ? "built-in" : printable(command.path)),
   ]);
-  await write(stdout, `${table(rows).join("\n")}\n`);
+  await writeResult(invocation, { commands: listed }, table(rows));
 }
 
 /** Runs a command in a session's folder. The model sees it with the next message. */
@@ -53,9 +48,7 @@ export async function shell(invocation: Invocation, given: readonly string[]): P
       fix: 'Give one: tandem sessions shell "npm test"',
     });
   }
-  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), {
-    command: "tandem sessions shell",
-  });
+  await using client = await clientFor("tandem sessions shell")(invocation);
   const session = await findSession(client, id, invocation);
   const done = await client.sessions.shell(session.id, words.join(" "), invocation.signal);
   const { stdout, stderr, json } = invocation;

@@ -9,7 +9,7 @@ import { Progress } from "../../progress.ts";
 import { findAgent } from "@tandem/tandem/engine";
 import { readLines } from "../../input/read-lines.ts";
 import { findSession, SESSION_ARGUMENT } from "../../sessions/find-session.ts";
-import { openClient } from "../../sessions/open-client.ts";
+import { clientFor, openClient } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { renderMessages } from "../../sessions/render-messages.ts";
 import { writeExport } from "../../sessions/write-export.ts";
@@ -111,6 +111,7 @@ export function register(command: Command, { examples, json, runner }: Registrat
 }
 
 const COMMAND = "tandem sessions";
+const open = clientFor(COMMAND);
 const WIDEST = 100;
 
 export interface ListOptions {
@@ -122,7 +123,7 @@ export interface ListOptions {
 
 export async function list(invocation: Invocation, options: ListOptions): Promise<void> {
   const limit = toCount("--limit", options.limit);
-  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
+  await using client = await open(invocation);
   const { data, next } = await client.sessions.list({
     limit,
     order: "desc",
@@ -154,7 +155,7 @@ export async function show(
   { limit }: { limit: string },
 ): Promise<void> {
   const { stdout, json } = invocation;
-  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
+  await using client = await open(invocation);
   const session = await findSession(client, id, invocation);
   const { messages, more } = await client.messages(session.id, toCount("--limit", limit));
   if (json) return writeJson(stdout, { session, messages });
@@ -247,7 +248,7 @@ export async function remove(
   ids: readonly string[],
   { yes }: { yes?: boolean },
 ): Promise<void> {
-  await using client = await openClient(invocation, await openProjectOrDefaults(invocation), { command: COMMAND });
+  await using client = await open(invocation);
   const sessions: Session[] = [];
   for (const id of ids) sessions.push(await findSession(client, id, invocation));
   if (!yes) {

@@ -7,7 +7,7 @@ import { findSession, isWithin, nameSession } from "../../sessions/find-session.
 import { clientFor } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { ago } from "../../human-units.ts";
-import { printable, styleFor, table, write, writeJson, writeResult } from "../../terminal.ts";
+import { printable, styleFor, table, write, writeJson, writeResult, writeTable } from "../../terminal.ts";
 import type { Command } from "commander";
 import { subcommandsOf, type Registration } from "../registration.ts";
 
@@ -96,12 +96,7 @@ async function idOf(invocation: Invocation, client: SessionsClient, id: string |
 export async function list(invocation: Invocation): Promise<void> {
   await using client = await open(invocation);
   const worktrees = await client.worktrees.list();
-  const { stdout } = invocation;
-  if (invocation.json) return writeJson(stdout, { worktrees });
-  const { dim, bold } = styleFor(stdout);
-  if (worktrees.length === 0) {
-    return write(stdout, `${dim('No worktrees. Start a session in one: tandem run --worktree "…"')}\n`);
-  }
+  const { dim, bold } = styleFor(invocation.stdout);
   const rows = worktrees.map((worktree) => [
     worktree.session_id,
     shownState(invocation, worktree),
@@ -110,7 +105,7 @@ export async function list(invocation: Invocation): Promise<void> {
     dim(portsOf(worktree)),
     dim(ago(worktree.created_at)),
   ]);
-  await write(stdout, `${table(rows).join("\n")}\n`);
+  await writeTable(invocation, { worktrees }, rows, 'No worktrees. Start a session in one: tandem run --worktree "…"');
 }
 
 export async function show(invocation: Invocation, id: string | undefined): Promise<void> {

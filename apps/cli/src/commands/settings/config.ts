@@ -20,7 +20,7 @@ import {
 } from "@tandem/tandem/config";
 import type { Invocation } from "../../invocation.ts";
 import { openCallProject, openProject } from "@tandem/tandem/project";
-import { printable, styleFor, table, write, writeJson } from "../../terminal.ts";
+import { printable, styleFor, table, write, writeJson, writeResult } from "../../terminal.ts";
 import type { Command } from "commander";
 import { subcommandsOf, type Registration } from "../registration.ts";
 
@@ -68,22 +68,17 @@ export async function schema({ stdout }: Invocation): Promise<void> {
 
 export async function show(invocation: Invocation): Promise<void> {
   const project = await openCallProject(invocation);
-  const { stdout, json } = invocation;
   const settings = settingsFor(project.config).map((key) => {
     const set = project.settings.find(({ path }) => path === key.path);
     return { key: key.path, value: valueOf(project, key), line: set?.line };
   });
-  if (json) {
-    await writeJson(stdout, { file: existsSync(project.file) ? project.file : null, settings });
-    return;
-  }
-  const { dim, bold } = styleFor(stdout);
+  const { dim, bold } = styleFor(invocation.stdout);
   const rows = settings.map(({ key, value, line }) =>
     line === undefined
       ? [dim(key), dim(value === undefined ? "–" : formatValue(value)), dim("default")]
       : [key, bold(printable(formatValue(value!))), `${project.displayPath}:${line}`],
   );
-  await write(stdout, `${table(rows).join("\n")}\n`);
+  await writeResult(invocation, { file: existsSync(project.file) ? project.file : null, settings }, table(rows));
 }
 
 export async function get(invocation: Invocation, path: string): Promise<void> {
@@ -115,12 +110,9 @@ export async function set(invocation: Invocation, path: string, text: string | u
   if (changed && (await untrustedSettings(invocation.env, before.folder, before.settings)).length === 0) {
     await trustFolder(invocation.env, before.folder, after.settings);
   }
-  if (invocation.json) await writeJson(invocation.stdout, { file: before.file, key: path, changed });
-  else
-    await write(
-      invocation.stdout,
-      `${before.displayPath}: ${path} ${changed ? "changed" : "is already set to that"}.\n`,
-    );
+  await writeResult(invocation, { file: before.file, key: path, changed }, [
+    `${before.displayPath}: ${path} ${changed ? "changed" : "is already set to that"}.`,
+  ]);
 }
 
 /** Rejects a model that the backend does not offer. Warns if the backend's list cannot be read. */

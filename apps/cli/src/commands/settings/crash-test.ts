@@ -6,7 +6,7 @@ import type { Command } from "commander";
 import type { Invocation } from "../../invocation.ts";
 import { toLimit, toPort } from "../../number-options.ts";
 import { Progress } from "../../progress.ts";
-import { styleFor, write, writeJson } from "../../terminal.ts";
+import { styleFor, writeResult } from "../../terminal.ts";
 import { listOption, type Registration } from "../registration.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
@@ -57,7 +57,7 @@ const STOP_MS = 30_000;
 const SEEDS = 1_000_000;
 
 async function crashTest(invocation: Invocation, words: string[], options: CrashTestCommandOptions): Promise<number> {
-  const { stdout, json, cwd, signal, allowToStop } = invocation;
+  const { cwd, signal, allowToStop } = invocation;
   const { FAULT_KINDS, ORDER_KINDS, renderMarkdown, renderText, runCrashTest } = await import("@tandem/crash-test");
   const only = options.only?.map((kind) => known("--only", kind, FAULT_KINDS));
   const work = options.work?.map((kind) => known("--work", kind, ORDER_KINDS));
@@ -81,8 +81,7 @@ async function crashTest(invocation: Invocation, words: string[], options: Crash
   );
   const called = `tandem crash-test --faults ${options.faults} --seed ${seed}`;
   if (options.report !== undefined) await writeFile(resolve(cwd, options.report), renderMarkdown([report], called));
-  if (json) await writeJson(stdout, report);
-  else await write(stdout, `${[...renderText(report), ...verdict(invocation, report, called)].join("\n")}\n`);
+  await writeResult(invocation, report, [...renderText(report), ...verdict(invocation, report, called)]);
   return report.violations.length > 0 ? 1 : 0;
 }
 

@@ -3,7 +3,7 @@ import { readCredentials, wireReport } from "@tandem/tandem/health";
 import { renderCredentials } from "../../credentials/render-credentials.ts";
 import type { Invocation } from "../../invocation.ts";
 import { openProjectOrDefaults } from "@tandem/tandem/project";
-import { styleFor, widthOf, write, writeJson } from "../../terminal.ts";
+import { styleFor, widthOf, writeResult } from "../../terminal.ts";
 import type { Command } from "commander";
 import type { Registration } from "../registration.ts";
 
@@ -20,7 +20,6 @@ export async function credentials(invocation: Invocation): Promise<void> {
   const { env, cwd, stdout } = invocation;
   const project = await openProjectOrDefaults(invocation);
   const { report, uses } = await readCredentials({ env, cwd }, project);
-  if (invocation.json) return writeJson(stdout, wireReport(report, uses));
   const look = { style: styleFor(stdout), home: env["HOME"] || homedir(), width: widthOf(stdout) };
-  await write(stdout, `${renderCredentials(report, uses, look)}\n`);
+  await writeResult(invocation, wireReport(report, uses), [renderCredentials(report, uses, look)]);
 }

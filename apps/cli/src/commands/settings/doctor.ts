@@ -5,7 +5,7 @@ import type { Invocation } from "../../invocation.ts";
 import { EXIT_CODES } from "../../exit-code.ts";
 import { Progress } from "../../progress.ts";
 import { ServerConnection } from "../../sessions/server-connection.ts";
-import { printable, styleFor, widthOf, wrap, write, writeJson } from "../../terminal.ts";
+import { printable, styleFor, widthOf, wrap, writeResult } from "../../terminal.ts";
 import type { Command } from "commander";
 import type { Registration } from "../registration.ts";
 
@@ -34,12 +34,9 @@ export async function doctor(invocation: Invocation, { probe = false }: DoctorOp
   })();
   const failures = findings.filter(({ result }) => result === "failure").length;
   const warnings = findings.filter(({ result }) => result === "warning").length;
-  if (invocation.json) {
-    await writeJson(invocation.stdout, { ok: failures === 0, checks: findings });
-  } else {
-    const counts = [count(failures, "failure"), count(warnings, "warning")].filter(Boolean).join(", ");
-    await write(invocation.stdout, `${render(invocation, findings)}\n\n${counts || "No problems found."}\n`);
-  }
+  const counts = [count(failures, "failure"), count(warnings, "warning")].filter(Boolean).join(", ");
+  const lines = [render(invocation, findings), "", counts || "No problems found."];
+  await writeResult(invocation, { ok: failures === 0, checks: findings }, lines);
   return failures > 0 ? EXIT_CODES.failure.code : EXIT_CODES.ok.code;
 }
 
