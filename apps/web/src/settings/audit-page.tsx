@@ -12,7 +12,7 @@ import { Empty } from "../ui/empty.tsx";
 import { TextInput } from "../ui/field.tsx";
 import { Problem } from "../ui/problem.tsx";
 import { Select } from "../ui/select.tsx";
-import { PageHead, Panel, Rows } from "./panel.tsx";
+import { ListPanel, PageHead } from "./panel.tsx";
 
 const SUBJECTS = [...new Set(AUDIT_KINDS.map((kind) => kind.split(".")[0] ?? kind))];
 
@@ -77,16 +77,9 @@ export default function AuditPage() {
         />
       </div>
       <Problem error={list.error} onRetry={() => void list.refetch()} className="mb-3" />
-      {list.isSuccess && entries.length === 0 && <Empty title="No matching entries" />}
-      {entries.length > 0 && (
-        <Panel>
-          <Rows>
-            {entries.map((entry) => (
-              <Entry key={entry.seq} entry={entry} tool={toolOf(entry, tools)} />
-            ))}
-          </Rows>
-        </Panel>
-      )}
+      <ListPanel items={list.data && entries} empty={<Empty title="No matching entries" />}>
+        {(entry) => <Entry key={entry.seq} entry={entry} tool={toolOf(entry, tools)} />}
+      </ListPanel>
       {list.hasNextPage && (
         <Button disabled={list.isFetching} onClick={() => void list.fetchNextPage()}>
           Load more

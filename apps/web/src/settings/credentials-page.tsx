@@ -3,7 +3,7 @@ import { useServerQuery } from "../api/use-server-query.ts";
 import { formatDateTime } from "../text/format.ts";
 import { Problem } from "../ui/problem.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
-import { Badge, Mono, PageHead, Panel, Row, Rows, type Tone } from "./panel.tsx";
+import { Badge, ListPanel, Mono, PageHead, Panel, Row, Rows, type Tone } from "./panel.tsx";
 import { PAYERS } from "./status/server-status.ts";
 
 type CredentialSource = CredentialsReport["places"][number];
@@ -39,32 +39,24 @@ export default function CredentialsPage() {
               <ClaudeCodeRow used={data.claude_code} />
             </Rows>
           </Panel>
-          {data.notices.length > 0 && (
-            <Panel title="Warnings">
-              <Rows>
-                {data.notices.map(({ about, text, fix }) => (
-                  <Row key={about + text}>
-                    <span className="min-w-0 flex-1">
-                      <Mono>{about}</Mono>
-                      <span className="mt-0.5 block text-ink-soft">{text}</span>
-                      {fix !== undefined && <span className="mt-0.5 block text-sm text-ink-faint">{fix}</span>}
-                    </span>
-                  </Row>
-                ))}
-              </Rows>
-            </Panel>
-          )}
-          {data.places.length === 0 ? (
-            <p className="mb-5 text-ink-soft">No other Claude credentials were found on the machine.</p>
-          ) : (
-            <Panel title="Found on this machine">
-              <Rows>
-                {data.places.map((place) => (
-                  <SourceRow key={place.id} place={place} />
-                ))}
-              </Rows>
-            </Panel>
-          )}
+          <ListPanel title="Warnings" items={data.notices}>
+            {({ about, text, fix }) => (
+              <Row key={about + text}>
+                <span className="min-w-0 flex-1">
+                  <Mono>{about}</Mono>
+                  <span className="mt-0.5 block text-ink-soft">{text}</span>
+                  {fix !== undefined && <span className="mt-0.5 block text-sm text-ink-faint">{fix}</span>}
+                </span>
+              </Row>
+            )}
+          </ListPanel>
+          <ListPanel
+            title="Found on this machine"
+            items={data.places}
+            empty={<p className="mb-5 text-ink-soft">No other Claude credentials were found on the machine.</p>}
+          >
+            {(place) => <SourceRow key={place.id} place={place} />}
+          </ListPanel>
           <p className="text-xs text-ink-faint">Claude Code’s folder: {data.config_dir.path}</p>
         </>
       )}

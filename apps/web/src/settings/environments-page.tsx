@@ -6,7 +6,7 @@ import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/confirm.tsx";
 import { Problem } from "../ui/problem.tsx";
 import { AddButton } from "./add-button.tsx";
-import { Badge, Mono, PageHead, Panel, Row, Rows } from "./panel.tsx";
+import { Badge, ListPanel, Mono, PageHead, Row } from "./panel.tsx";
 import { FormDialog } from "../ui/form-dialog.tsx";
 import { useChange } from "../api/use-change.ts";
 import { TextField } from "../ui/field.tsx";
@@ -27,40 +27,35 @@ export default function EnvironmentsPage() {
         The folder a session works in: a shared folder, a git worktree for each session, or a private scratch folder.
       </PageHead>
       <Problem error={list.error} onRetry={() => void list.refetch()} className="mb-4" />
-      {list.data && (
-        <Panel>
-          <Rows>
-            {list.data.map((environment) => (
-              <Row key={environment.id}>
-                <div className="min-w-40 flex-1">
-                  <p className="font-medium break-words">{environment.name}</p>
-                  <p className="text-sm text-ink-faint">
-                    {environment.metadata[path] === undefined ? (
-                      "A scratch folder for each session"
-                    ) : (
-                      <Mono>{environment.metadata[path]}</Mono>
-                    )}
-                  </p>
-                </div>
-                {environment.metadata[isolation] === "worktree" && (
-                  <Badge>
-                    worktree per session
-                    {environment.metadata[branch] !== undefined &&
-                      `, from ${shortCommit(environment.metadata[branch])}`}
-                  </Badge>
-                )}
-                {environment.id === LOCAL_ENVIRONMENT ? (
-                  <Badge>built in</Badge>
+      <ListPanel items={list.data}>
+        {(environment) => (
+          <Row key={environment.id}>
+            <div className="min-w-40 flex-1">
+              <p className="font-medium break-words">{environment.name}</p>
+              <p className="text-sm text-ink-faint">
+                {environment.metadata[path] === undefined ? (
+                  "A scratch folder for each session"
                 ) : (
-                  <Button look="quiet" size="small" onClick={() => setEnded(environment)}>
-                    Archive …
-                  </Button>
+                  <Mono>{environment.metadata[path]}</Mono>
                 )}
-              </Row>
-            ))}
-          </Rows>
-        </Panel>
-      )}
+              </p>
+            </div>
+            {environment.metadata[isolation] === "worktree" && (
+              <Badge>
+                worktree per session
+                {environment.metadata[branch] !== undefined && `, from ${shortCommit(environment.metadata[branch])}`}
+              </Badge>
+            )}
+            {environment.id === LOCAL_ENVIRONMENT ? (
+              <Badge>built in</Badge>
+            ) : (
+              <Button look="quiet" size="small" onClick={() => setEnded(environment)}>
+                Archive …
+              </Button>
+            )}
+          </Row>
+        )}
+      </ListPanel>
       {isNew && <NewEnvironment onClose={() => setNew(false)} />}
       {ended && (
         <Confirm

@@ -43,6 +43,28 @@ export function Rows({ children }: { children: ReactNode }) {
   return <ul className="divide-y divide-line">{children}</ul>;
 }
 
+/** A panel with a row for each item; nothing while they are unknown, and `empty` if there are none. */
+export function ListPanel<Item>({
+  items,
+  empty = null,
+  children,
+  ...rest
+}: {
+  items: readonly Item[] | undefined;
+  empty?: ReactNode;
+  title?: string;
+  note?: ReactNode;
+  /** The row of an item, with its key. */
+  children: (item: Item, index: number) => ReactNode;
+}) {
+  if (items === undefined || items.length === 0) return items && empty;
+  return (
+    <Panel {...rest}>
+      <Rows>{items.map(children)}</Rows>
+    </Panel>
+  );
+}
+
 export function Row({ children }: { children: ReactNode }) {
   return <li className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3 py-2">{children}</li>;
 }

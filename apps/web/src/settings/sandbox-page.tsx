@@ -10,7 +10,7 @@ import { Confirm } from "../ui/confirm.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { Problem } from "../ui/problem.tsx";
 import { AllowHostButtons, SANDBOX_HOSTS } from "./allow-host-buttons.tsx";
-import { Badge, PageHead, Panel, Row, Rows } from "./panel.tsx";
+import { Badge, ListPanel, PageHead, Panel, Row } from "./panel.tsx";
 import { useChange } from "../api/use-change.ts";
 import { useForm } from "../ui/use-form.ts";
 import { TextField } from "../ui/field.tsx";
@@ -32,40 +32,30 @@ export default function SandboxPage() {
       {list.data && refused.length === 0 && allowed.length === 0 && (
         <Empty title="No hosts yet">A host that the sandbox refuses appears here, with the choice to allow it.</Empty>
       )}
-      {refused.length > 0 && (
-        <Panel title="Refused">
-          <Rows>
-            {refused.map((host) => (
-              <Refused key={`${host.session_id} ${host.host}`} refused={host} />
-            ))}
-          </Rows>
-        </Panel>
-      )}
-      {allowed.length > 0 && (
-        <Panel title="Allowed">
-          <Rows>
-            {allowed.map((host) => (
-              <Row key={host.id}>
-                <div className="min-w-40 flex-1">
-                  <p className="font-mono text-sm break-all">{host.host}</p>
-                  <p className="text-sm text-ink-faint">
-                    {host.scope === "folder" ? (
-                      <span title={host.of}>{`folder ${folderName(host.of)}`}</span>
-                    ) : (
-                      <SessionLink id={host.of} />
-                    )}
-                    {`, by ${host.by}, ${ago(host.created_at)}`}
-                    {host.expires_at !== undefined && `, until ${formatSeconds(host.expires_at)}`}
-                  </p>
-                </div>
-                <Button look="quiet" size="small" onClick={() => setEnded(host)}>
-                  Revoke …
-                </Button>
-              </Row>
-            ))}
-          </Rows>
-        </Panel>
-      )}
+      <ListPanel title="Refused" items={refused}>
+        {(host) => <Refused key={`${host.session_id} ${host.host}`} refused={host} />}
+      </ListPanel>
+      <ListPanel title="Allowed" items={allowed}>
+        {(host) => (
+          <Row key={host.id}>
+            <div className="min-w-40 flex-1">
+              <p className="font-mono text-sm break-all">{host.host}</p>
+              <p className="text-sm text-ink-faint">
+                {host.scope === "folder" ? (
+                  <span title={host.of}>{`folder ${folderName(host.of)}`}</span>
+                ) : (
+                  <SessionLink id={host.of} />
+                )}
+                {`, by ${host.by}, ${ago(host.created_at)}`}
+                {host.expires_at !== undefined && `, until ${formatSeconds(host.expires_at)}`}
+              </p>
+            </div>
+            <Button look="quiet" size="small" onClick={() => setEnded(host)}>
+              Revoke …
+            </Button>
+          </Row>
+        )}
+      </ListPanel>
       <AllowInFolder />
       {ended && (
         <Confirm

@@ -8,7 +8,7 @@ import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/confirm.tsx";
 import { Problem } from "../ui/problem.tsx";
 import { AddButton } from "./add-button.tsx";
-import { Badge, PageHead, Panel, Row, Rows } from "./panel.tsx";
+import { Badge, ListPanel, PageHead, Row } from "./panel.tsx";
 import { FormDialog } from "../ui/form-dialog.tsx";
 import { useChange } from "../api/use-change.ts";
 import { SecretDialog } from "./secret-dialog.tsx";
@@ -36,31 +36,27 @@ export default function TokensPage() {
         Access tokens of programs and browsers. Only a hash of each token is stored.
       </PageHead>
       <Problem error={list.error} onRetry={() => void list.refetch()} className="mb-4" />
-      {list.data && (
-        <Panel>
-          <Rows>
-            {list.data.data.map((token) => (
-              <Row key={token.id}>
-                <div className="min-w-40 flex-1">
-                  <p className="flex items-center gap-2 font-medium">
-                    {token.name === "page" ? "A browser" : token.name}
-                    {token.is_own && <Badge tone="good">this browser</Badge>}
-                    {token.tenant !== tenant.id && <Badge>of {token.tenant}</Badge>}
-                  </p>
-                  <p className="text-sm text-ink-faint">
-                    made <TimeAgo at={token.created_at} />
-                    {token.last_used_at === null ? ", never used" : `, used ${ago(token.last_used_at)}`}
-                  </p>
-                </div>
-                <Badge>{token.scopes.join(", ")}</Badge>
-                <Button look="quiet" size="small" onClick={() => setEnded(token)}>
-                  Revoke …
-                </Button>
-              </Row>
-            ))}
-          </Rows>
-        </Panel>
-      )}
+      <ListPanel items={list.data?.data}>
+        {(token) => (
+          <Row key={token.id}>
+            <div className="min-w-40 flex-1">
+              <p className="flex items-center gap-2 font-medium">
+                {token.name === "page" ? "A browser" : token.name}
+                {token.is_own && <Badge tone="good">this browser</Badge>}
+                {token.tenant !== tenant.id && <Badge>of {token.tenant}</Badge>}
+              </p>
+              <p className="text-sm text-ink-faint">
+                made <TimeAgo at={token.created_at} />
+                {token.last_used_at === null ? ", never used" : `, used ${ago(token.last_used_at)}`}
+              </p>
+            </div>
+            <Badge>{token.scopes.join(", ")}</Badge>
+            <Button look="quiet" size="small" onClick={() => setEnded(token)}>
+              Revoke …
+            </Button>
+          </Row>
+        )}
+      </ListPanel>
       {isNew && <NewToken onClose={() => setNew(false)} />}
       {ended && (
         <Confirm

@@ -8,7 +8,7 @@ import { Confirm } from "../../ui/confirm.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { AddButton } from "../add-button.tsx";
-import { Badge, PageHead, Panel, Row, Rows } from "../panel.tsx";
+import { Badge, ListPanel, PageHead, Row } from "../panel.tsx";
 import { AgentForm } from "./agent-form.tsx";
 import { AgentVersions } from "./agent-versions.tsx";
 
@@ -29,39 +29,35 @@ export default function AgentsPage() {
         sessions keep theirs.
       </PageHead>
       <Problem error={list.error} onRetry={() => void list.refetch()} className="mb-4" />
-      {list.data?.length === 0 && (
-        <Empty title="No agents yet">Your first session creates one, or create one now.</Empty>
-      )}
-      {list.data && list.data.length > 0 && (
-        <Panel>
-          <Rows>
-            {list.data.map((agent) => (
-              <Row key={agent.id}>
-                <Bot aria-hidden className="size-4 shrink-0 text-ink-faint" />
-                <div className="min-w-40 flex-1">
-                  <p className="flex flex-wrap items-center gap-2 font-medium">
-                    {agent.name} <Badge>version {agent.version}</Badge>
-                  </p>
-                  <p className="text-sm text-ink-faint">
-                    {[agent.model.id, agent.model.effort?.type, agent.description].filter(Boolean).join(" · ")}
-                  </p>
-                </div>
-                <div className="flex">
-                  <Button look="quiet" size="small" onClick={() => setOpen({ kind: "edit", agent })}>
-                    Edit
-                  </Button>
-                  <Button look="quiet" size="small" onClick={() => setOpen({ kind: "versions", agent })}>
-                    Versions
-                  </Button>
-                  <Button look="quiet" size="small" onClick={() => setOpen({ kind: "archive", agent })}>
-                    Archive …
-                  </Button>
-                </div>
-              </Row>
-            ))}
-          </Rows>
-        </Panel>
-      )}
+      <ListPanel
+        items={list.data}
+        empty={<Empty title="No agents yet">Your first session creates one, or create one now.</Empty>}
+      >
+        {(agent) => (
+          <Row key={agent.id}>
+            <Bot aria-hidden className="size-4 shrink-0 text-ink-faint" />
+            <div className="min-w-40 flex-1">
+              <p className="flex flex-wrap items-center gap-2 font-medium">
+                {agent.name} <Badge>version {agent.version}</Badge>
+              </p>
+              <p className="text-sm text-ink-faint">
+                {[agent.model.id, agent.model.effort?.type, agent.description].filter(Boolean).join(" · ")}
+              </p>
+            </div>
+            <div className="flex">
+              <Button look="quiet" size="small" onClick={() => setOpen({ kind: "edit", agent })}>
+                Edit
+              </Button>
+              <Button look="quiet" size="small" onClick={() => setOpen({ kind: "versions", agent })}>
+                Versions
+              </Button>
+              <Button look="quiet" size="small" onClick={() => setOpen({ kind: "archive", agent })}>
+                Archive …
+              </Button>
+            </div>
+          </Row>
+        )}
+      </ListPanel>
       {open?.kind === "edit" && <AgentForm agent={open.agent} onClose={close} />}
       {open?.kind === "versions" && <AgentVersions agent={open.agent} onClose={close} />}
       {open?.kind === "archive" && (

@@ -8,7 +8,7 @@ import { formatDateTime, duration } from "../../text/format.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Problem } from "../../ui/problem.tsx";
-import { Badge, Facts, Mono, PageHead, Panel, Row, Rows } from "../panel.tsx";
+import { Badge, Facts, ListPanel, Mono, PageHead, Panel, Row, Rows } from "../panel.tsx";
 import { canDrain, WorkerRow } from "./worker-row.tsx";
 import { TimeAgo } from "../../ui/time-ago.tsx";
 
@@ -45,19 +45,16 @@ export default function FleetPage() {
               ]}
             />
           </Panel>
-          <Panel
+          <ListPanel
             title="Workers"
+            items={status.workers}
             {...(status.workers.some(canDrain) && {
               note: "A drained worker takes no new work and hands its sessions to other workers.",
             })}
           >
-            <Rows>
-              {status.workers.map((worker) => (
-                <WorkerRow key={worker.id} worker={worker} onDrain={() => setLeaving(worker)} />
-              ))}
-            </Rows>
-          </Panel>
-          {status.limits.length > 0 && <Limits limits={status.limits} />}
+            {(worker) => <WorkerRow key={worker.id} worker={worker} onDrain={() => setLeaving(worker)} />}
+          </ListPanel>
+          <Limits limits={status.limits} />
           {status.dead > 0 && <FailedJobs count={status.dead} />}
         </>
       )}
@@ -97,23 +94,25 @@ function QueueTable({ queue }: { queue: readonly FleetQueue[] }) {
 
 function Limits({ limits }: { limits: readonly FleetLimit[] }) {
   return (
-    <Panel title="Quotas used up" note="Sessions on these accounts wait for the reset before their next request.">
-      <Rows>
-        {limits.map(({ account, kind, model, resets_at: resets, learned_by: by }) => (
-          <Row key={`${account} ${kind} ${model ?? ""}`}>
-            <div className="min-w-40 flex-1">
-              <p>
-                <Mono>{account}</Mono> <span className="text-ink-soft">{model ?? kind.replaceAll("_", " ")}</span>
-              </p>
-              <p className="text-sm break-words text-ink-faint">as {by} reported</p>
-            </div>
-            <Badge tone="wait">
-              resets <time dateTime={resets}>{formatDateTime(resets)}</time>
-            </Badge>
-          </Row>
-        ))}
-      </Rows>
-    </Panel>
+    <ListPanel
+      title="Quotas used up"
+      note="Sessions on these accounts wait for the reset before their next request."
+      items={limits}
+    >
+      {({ account, kind, model, resets_at: resets, learned_by: by }) => (
+        <Row key={`${account} ${kind} ${model ?? ""}`}>
+          <div className="min-w-40 flex-1">
+            <p>
+              <Mono>{account}</Mono> <span className="text-ink-soft">{model ?? kind.replaceAll("_", " ")}</span>
+            </p>
+            <p className="text-sm break-words text-ink-faint">as {by} reported</p>
+          </div>
+          <Badge tone="wait">
+            resets <time dateTime={resets}>{formatDateTime(resets)}</time>
+          </Badge>
+        </Row>
+      )}
+    </ListPanel>
   );
 }
 

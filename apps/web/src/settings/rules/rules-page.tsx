@@ -8,7 +8,7 @@ import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { Problem } from "../../ui/problem.tsx";
-import { Badge, PageHead, Panel, Row, Rows } from "../panel.tsx";
+import { Badge, ListPanel, PageHead, Panel, Row } from "../panel.tsx";
 import { ruleText } from "../../text/rule-text.ts";
 import { ACTION_TONES, TestRule } from "./test-rule.tsx";
 import { useChange } from "../../api/use-change.ts";
@@ -36,37 +36,35 @@ export default function RulesPage() {
         most specific scope decides.
       </PageHead>
       <Problem error={list.error} onRetry={() => void list.refetch()} className="mb-4" />
-      {list.data?.data.length === 0 && (
-        <Empty title="No rules yet">
-          Each session&apos;s mode and its agent&apos;s policy decide. Choosing “Always allow” on an approval creates a
-          rule.
-        </Empty>
-      )}
-      {list.data && list.data.data.length > 0 && (
-        <Panel>
-          <Rows>
-            {list.data.data.map((rule, index) => (
-              <Row key={rule.id ?? index}>
-                <span className="w-12">
-                  <Badge tone={ACTION_TONES[rule.action]}>{rule.action}</Badge>
-                </span>
-                <div className="min-w-40 flex-1">
-                  <p className="font-mono text-sm break-all">{ruleText(rule)}</p>
-                  <p className="text-sm text-ink-faint">
-                    {whose(rule)}, from {rule.source}
-                    {rule.reason !== undefined && `: ${rule.reason}`}
-                  </p>
-                </div>
-                {rule.id !== null && (
-                  <Button look="quiet" size="small" onClick={() => setEnded(rule)}>
-                    Remove …
-                  </Button>
-                )}
-              </Row>
-            ))}
-          </Rows>
-        </Panel>
-      )}
+      <ListPanel
+        items={list.data?.data}
+        empty={
+          <Empty title="No rules yet">
+            Each session&apos;s mode and its agent&apos;s policy decide. Choosing “Always allow” on an approval creates
+            a rule.
+          </Empty>
+        }
+      >
+        {(rule, index) => (
+          <Row key={rule.id ?? index}>
+            <span className="w-12">
+              <Badge tone={ACTION_TONES[rule.action]}>{rule.action}</Badge>
+            </span>
+            <div className="min-w-40 flex-1">
+              <p className="font-mono text-sm break-all">{ruleText(rule)}</p>
+              <p className="text-sm text-ink-faint">
+                {whose(rule)}, from {rule.source}
+                {rule.reason !== undefined && `: ${rule.reason}`}
+              </p>
+            </div>
+            {rule.id !== null && (
+              <Button look="quiet" size="small" onClick={() => setEnded(rule)}>
+                Remove …
+              </Button>
+            )}
+          </Row>
+        )}
+      </ListPanel>
       <TestRule />
       <AddRule />
       {ended && (

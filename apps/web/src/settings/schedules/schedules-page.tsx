@@ -9,7 +9,7 @@ import { Confirm } from "../../ui/confirm.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { AddButton } from "../add-button.tsx";
-import { Badge, PageHead, Panel, Rows } from "../panel.tsx";
+import { Badge, ListPanel, PageHead } from "../panel.tsx";
 import { ScheduleDialog } from "./schedule-dialog.tsx";
 import { ownZone, scheduleWords, timeIn } from "./schedule-text.ts";
 import { useDeploymentChange, useDeployments, useLastRuns } from "./use-deployments.ts";
@@ -28,23 +28,19 @@ export default function SchedulesPage() {
         Agents that start a session at certain times or on request. Times pass without a run while no server is running.
       </PageHead>
       <Problem error={list.error} onRetry={() => void list.refetch()} className="mb-4" />
-      {list.data?.length === 0 && (
-        <Empty title="No schedules yet">Create one, or use the deployments of Anthropic’s SDK.</Empty>
-      )}
-      {list.data && list.data.length > 0 && (
-        <Panel>
-          <Rows>
-            {list.data.map((deployment) => (
-              <ScheduleRow
-                key={deployment.id}
-                deployment={deployment}
-                onEdit={() => setEdited(deployment)}
-                onArchive={() => setEnded(deployment)}
-              />
-            ))}
-          </Rows>
-        </Panel>
-      )}
+      <ListPanel
+        items={list.data}
+        empty={<Empty title="No schedules yet">Create one, or use the deployments of Anthropic’s SDK.</Empty>}
+      >
+        {(deployment) => (
+          <ScheduleRow
+            key={deployment.id}
+            deployment={deployment}
+            onEdit={() => setEdited(deployment)}
+            onArchive={() => setEnded(deployment)}
+          />
+        )}
+      </ListPanel>
       {edited && (
         <ScheduleDialog
           {...(edited !== "new" && { deployment: edited })}

@@ -5,7 +5,7 @@ import { useServerQuery } from "../../api/use-server-query.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { AddButton } from "../add-button.tsx";
-import { Badge, PageHead, Panel, Rows } from "../panel.tsx";
+import { Badge, ListPanel, PageHead } from "../panel.tsx";
 import { SkillDetails } from "./skill-details.tsx";
 import { UploadSkill } from "./upload-skill.tsx";
 import { TimeAgo } from "../../ui/time-ago.tsx";
@@ -17,30 +17,26 @@ export default function SkillsPage() {
   const list = useServerQuery("skills.list", { query: { limit: MOST } });
   const [isUploading, setUploading] = useState(false);
   const [open, setOpen] = useState<string>();
-  const skills = list.data?.data ?? [];
   return (
     <>
       <PageHead title="Skills" action={<AddButton onClick={() => setUploading(true)}>Upload skill</AddButton>}>
         Folders with instructions that agents read when they need them. New versions reach new sessions.
       </PageHead>
       <Problem error={list.error} onRetry={() => void list.refetch()} className="mb-4" />
-      {list.data && skills.length === 0 && (
-        <Empty title="No skills yet">Upload a folder with a SKILL.md, then name the skill in an agent.</Empty>
-      )}
-      {skills.length > 0 && (
-        <Panel note={list.data?.next_page ? `Only the newest ${MOST} are shown.` : undefined}>
-          <Rows>
-            {skills.map((skill) => (
-              <SkillRow
-                key={skill.id}
-                skill={skill}
-                isOpen={open === skill.id}
-                onToggle={() => setOpen(open === skill.id ? undefined : skill.id)}
-              />
-            ))}
-          </Rows>
-        </Panel>
-      )}
+      <ListPanel
+        items={list.data?.data}
+        note={list.data?.next_page ? `Only the newest ${MOST} are shown.` : undefined}
+        empty={<Empty title="No skills yet">Upload a folder with a SKILL.md, then name the skill in an agent.</Empty>}
+      >
+        {(skill) => (
+          <SkillRow
+            key={skill.id}
+            skill={skill}
+            isOpen={open === skill.id}
+            onToggle={() => setOpen(open === skill.id ? undefined : skill.id)}
+          />
+        )}
+      </ListPanel>
       {isUploading && <UploadSkill onClose={() => setUploading(false)} />}
     </>
   );
