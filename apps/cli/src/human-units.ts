@@ -32,5 +32,8 @@ const SHOWN_WAIT_MS = 1_000;
 export const describeTimes = ({ activeMs, waitedMs }: SessionTimes): string =>
   `${span(activeMs)}${waitedMs < SHOWN_WAIT_MS ? "" : `, waited ${span(waitedMs)} for you`}`;
 
+/** `1 file`, `2 files`. */
+export const plural = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
+
 /** Formats the API's cents as dollars. */
 export const usd = ({ amount }: { amount: string }): string => `$${(Number(amount) / 100).toFixed(2)}`;

@@ -68,6 +68,9 @@ export const writeTable = (
 /** Removes control characters, with which a model or a file could control the terminal. */
 export const printable = (text: string): string => stripVTControlCharacters(text).replaceAll(CONTROL, "");
 
+/** Cuts a text that is longer than the limit. */
+export const clip = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+
 /** Aligns columns by their widest cell. The last column is not padded. */
 export function table(rows: readonly (readonly string[])[], gap = 2): string[] {
   const widths: number[] = [];

@@ -1,7 +1,7 @@
 import type { MemoryFile } from "@tandem/context";
 import { loadContext } from "@tandem/tandem/compose";
 import { ago } from "../human-units.ts";
-import { printable, styleFor, table, widthOf, wrap } from "../terminal.ts";
+import { clip, printable, styleFor, table, widthOf, wrap } from "../terminal.ts";
 import { describeExpiry } from "./memory-expiry.ts";
 
 const WIDTH = 100;
@@ -75,5 +75,5 @@ const forWhom = ({ scope, agent, user }: MemoryFile): string =>
 
 function oneLine(text: string): string {
   const line = printable(text).replaceAll(/\s+/g, " ");
-  return line.length <= ONE_LINE ? line : `${line.slice(0, ONE_LINE - 1)}…`;
+  return clip(line, ONE_LINE);
 }

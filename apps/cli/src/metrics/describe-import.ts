@@ -1,5 +1,6 @@
 import type { ProjectImport } from "@tandem/context";
 import { printable, type Style, table } from "../terminal.ts";
+import { plural } from "../human-units.ts";
 
 /** Mapped, asked and left out, each with file and line. */
 export function describeImport(
@@ -12,12 +13,12 @@ export function describeImport(
   const section = (title: string, lines: readonly string[]): string[] =>
     lines.length === 0 ? [] : ["", bold(title), ...lines];
   return [
-    `${count(metrics.length, "metric")} of the ${format} project fit ${connection}.`,
+    `${plural(metrics.length, "metric")} of the ${format} project fit ${connection}.`,
     ...table(
       files.map(({ path, definitions, isNew }) => [
         `  ${path}`,
         isNew ? "new" : "changed",
-        count(definitions, "definition"),
+        plural(definitions, "definition"),
       ]),
     ),
     ...section(
@@ -50,5 +51,3 @@ export function describeImport(
       : `${good("Proposed")} as ${proposal}. → tandem context proposals show ${proposal}`,
   ];
 }
-
-const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`;

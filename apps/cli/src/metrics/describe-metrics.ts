@@ -1,5 +1,5 @@
 import type { MetricAnswer, MetricDefinition, MetricField, MetricProblem, MetricSummary } from "@tandem/protocol";
-import { printable, type Style, table } from "../terminal.ts";
+import { clip, printable, type Style, table } from "../terminal.ts";
 
 /** Longer cells would make the table unreadable on a terminal. */
 const CELL = 60;
@@ -110,5 +110,5 @@ export function listProblems({ bad, good, bold }: Style, problems: readonly Metr
 
 function oneLine(text: string): string {
   const line = printable(text).replaceAll(/\s+/g, " ").trim();
-  return line.length > CELL ? `${line.slice(0, CELL - 1)}…` : line;
+  return clip(line, CELL);
 }

@@ -1,5 +1,5 @@
 import { countdown } from "../progress.ts";
-import { styleFor, type Style } from "../terminal.ts";
+import { clip, styleFor, type Style } from "../terminal.ts";
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const FRAME_MS = 80;
@@ -43,7 +43,7 @@ export class StatusLine {
     const elapsed = Date.now() - this.#since;
     const time = this.#counts && elapsed > NOTICEABLE_MS ? `  ${countdown(elapsed)}` : "";
     const room = Math.max(10, this.#stream.columns - 4 - time.length);
-    const text = this.#text.length > room ? `${this.#text.slice(0, room - 1)}…` : this.#text;
+    const text = clip(this.#text, room);
     const frame = FRAMES[this.#frame++ % FRAMES.length]!;
     this.#stream.write(`${CLEAR_LINE}${this.#style.accent(frame)} ${this.#style.dim(text + time)}`);
   }

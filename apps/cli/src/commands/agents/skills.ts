@@ -5,12 +5,12 @@ import { listAll } from "@tandem/tandem/engine";
 import { localActor } from "@tandem/tandem/project";
 import type { Command } from "commander";
 import { confirm } from "../../input/confirm.ts";
-import { ago } from "../../human-units.ts";
+import { plural, ago } from "../../human-units.ts";
 import type { Invocation } from "../../invocation.ts";
 import { clientFor } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { readSkillFolder } from "../../skills/read-skill-folder.ts";
-import { printable, styleFor, table, wrap, writeResult, writeTable } from "../../terminal.ts";
+import { clip, printable, styleFor, table, wrap, writeResult, writeTable } from "../../terminal.ts";
 import { subcommandsOf, type Registration } from "../registration.ts";
 
 const WIDTH = 100;
@@ -130,7 +130,7 @@ async function versions(invocation: Invocation, name: string): Promise<void> {
     version.id,
     dim(ago(version.created_at)),
     dim(sizeOf(use.versions.find((each) => each.id === version.id))),
-    shorten(printable(version.description)),
+    clip(printable(version.description), 60),
   ]);
   await writeResult(invocation, { versions: found }, table(rows));
 }
@@ -158,7 +158,7 @@ async function remove(
   await using client = await open(invocation);
   const skill = await findSkill(client, name);
   const { agents, versions: all } = await client.skills.use(skill.id);
-  const what = skillVersion ?? `${skill.id} (${printable(skill.display_name)}) with ${count(all.length, "version")}`;
+  const what = skillVersion ?? `${skill.id} (${printable(skill.display_name)}) with ${plural(all.length, "version")}`;
   const users = agents.map((agent) => printable(agent.name)).join(", ");
   const effect = agents.length === 0 ? "No agent has it." : `These agents have it: ${users}.`;
   if (!yes) await confirm(invocation, `This deletes ${what}. ${effect}\n`, "Delete permanently?");
@@ -168,12 +168,8 @@ async function remove(
   await writeResult(invocation, { deleted }, [`${deleted} is deleted.`]);
 }
 
-const shorten = (text: string): string => (text.length > 60 ? `${text.slice(0, 59)}…` : text);
-
-const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`;
-
 const sizeOf = (version: SkillUse["versions"][number] | undefined): string =>
-  version ? `${count(version.files, "file")}, ${Math.ceil(version.size_bytes / 1_000)} kB` : "";
+  version ? `${plural(version.files, "file")}, ${Math.ceil(version.size_bytes / 1_000)} kB` : "";
 
 /** The skill with this id or display name. */
 async function findSkill({ skills }: SessionsClient, idOrName: string): Promise<Skill> {

@@ -10,7 +10,7 @@ import { EXIT_CODES } from "../../exit-code.ts";
 import type { Invocation } from "../../invocation.ts";
 import { Progress } from "../../progress.ts";
 import { readPrompt } from "../../input/read-prompt.ts";
-import { styleFor, write, writeJson, printable, table } from "../../terminal.ts";
+import { clip, styleFor, write, writeJson, printable, table } from "../../terminal.ts";
 import { withKnowledge } from "../../with-knowledge.ts";
 import { type Registration, subcommandsOf } from "../registration.ts";
 
@@ -188,7 +188,7 @@ function asTable({ stdout }: Invocation, { columns, rows }: Rows): string {
 
 function cell(value: Value): string {
   const text = value === null ? "null" : printable(String(value)).replaceAll(/\s+/g, " ");
-  return text.length > CELL ? `${text.slice(0, CELL - 1)}…` : text;
+  return clip(text, CELL);
 }
 
 /** CSV by RFC 4180. Null is an empty field. */

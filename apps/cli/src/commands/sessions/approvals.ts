@@ -9,7 +9,7 @@ import { openClient } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { ago } from "../../human-units.ts";
 import { toCount } from "../../number-options.ts";
-import { printable, styleFor, writeResult, writeTable } from "../../terminal.ts";
+import { clip, printable, styleFor, writeResult, writeTable } from "../../terminal.ts";
 import { modeOption, subcommandsOf, type Registration } from "../registration.ts";
 
 const AFTER_PLAN = ["ask", "accept-edits", "bypass-permissions"];
@@ -230,7 +230,7 @@ async function print(
       ? [(item.resolved.outcome === "allowed" ? good : bad)(item.resolved.outcome), dim(printable(item.resolved.by))]
       : []),
     bold(printable(nameOf(item))),
-    `${clip(summaryOf(item))}${status === "pending" && item.state === "allowed" ? dim("  not run yet") : ""}`,
+    `${clip(summaryOf(item), 60)}${status === "pending" && item.state === "allowed" ? dim("  not run yet") : ""}`,
     dim(clip(printable(item.session_title ?? item.session_id), 30)),
     dim(ago(item.resolved?.at ?? item.created_at)),
   ]);
@@ -241,8 +241,6 @@ async function print(
     status === "pending" ? "Nothing needs you." : "No approvals yet.",
   );
 }
-
-const clip = (text: string, most = 60): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
 async function find(client: SessionsClient, id: string): Promise<Approval> {
   if (id !== "last") return client.approvals.get(id);

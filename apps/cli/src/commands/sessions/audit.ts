@@ -20,7 +20,7 @@ import { readLines } from "../../input/read-lines.ts";
 import { clientFor } from "../../sessions/open-client.ts";
 import { writeExport } from "../../sessions/write-export.ts";
 import { toCount } from "../../number-options.ts";
-import { printable, styleFor, write, writeResult, writeTable } from "../../terminal.ts";
+import { clip, printable, styleFor, write, writeResult, writeTable } from "../../terminal.ts";
 import type { Command } from "commander";
 import { listOption, collect, subcommandsOf, type Registration } from "../registration.ts";
 
@@ -226,8 +226,7 @@ function describe({ kind, details }: AuditEntry): string {
               text("result") ?? text("outcome") ?? text("reason") ?? text("text") ?? text("message") ?? text("tool"),
               text("command") ?? text("name") ?? text("into") ?? text("title") ?? text("folder"),
             ];
-  const line = printable(gist.filter(Boolean).join(" ")).replaceAll(/\s+/g, " ");
-  return line.length > WIDEST ? `${line.slice(0, WIDEST - 1)}…` : line;
+  return clip(printable(gist.filter(Boolean).join(" ")).replaceAll(/\s+/g, " "), WIDEST);
 }
 
 function inputOf(input: unknown): string | undefined {

@@ -16,7 +16,7 @@ import type { Invocation } from "../../invocation.ts";
 import { toLimit } from "../../number-options.ts";
 import { readRule } from "../../rules/read-rule.ts";
 import { writeExport } from "../../sessions/write-export.ts";
-import { printable, styleFor, table, write, writeJson, writeResult } from "../../terminal.ts";
+import { clip, printable, styleFor, table, write, writeJson, writeResult } from "../../terminal.ts";
 import { subcommandsOf, type Registration } from "../registration.ts";
 
 interface ForkOptions {
@@ -144,10 +144,7 @@ async function compare(
 }
 
 const MAX_CELL = 48;
-const cell = (text: string): string => {
-  const line = printable(text.replaceAll("\n", " "));
-  return line.length > MAX_CELL ? `${line.slice(0, MAX_CELL - 1)}…` : line;
-};
+const cell = (text: string): string => clip(printable(text.replaceAll("\n", " ")), MAX_CELL);
 
 function describe({ names, a, b, files }: ComparisonReport, stdout: Invocation["stdout"]): string[] {
   const { good, bad, accent } = styleFor(stdout);

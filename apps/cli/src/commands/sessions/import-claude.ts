@@ -18,7 +18,7 @@ import { defaultAgent, findEnvironment, listAll } from "@tandem/tandem/engine";
 import { openClient } from "../../sessions/open-client.ts";
 import { ago } from "../../human-units.ts";
 import { toCount } from "../../number-options.ts";
-import { printable, styleFor, table, widthOf, write, writeJson, writeTable } from "../../terminal.ts";
+import { clip, printable, styleFor, table, widthOf, write, writeJson, writeTable } from "../../terminal.ts";
 
 const COMMAND = "tandem sessions import";
 const SHORTEST_ID = 4;
@@ -224,15 +224,13 @@ async function list(
   ]);
   const taken = Math.max(...table(rows.map((row) => [...row.slice(0, -1), ""])).map((line) => printable(line).length));
   const room = Math.max(FEWEST_TITLE_CHARACTERS, Math.min(widthOf(stdout), 140) - taken);
-  const cut = rows.map((row, index) => [...row.slice(0, -1), bold(shorten(titleOf(found[index]!.facts), room))]);
+  const cut = rows.map((row, index) => [
+    ...row.slice(0, -1),
+    bold(clip(printable(titleOf(found[index]!.facts)), room)),
+  ]);
   const more = found.length >= Number(limit) ? dim(`More with --limit ${Number(limit) * 2}.\n`) : "";
   await write(stdout, `${table(cut).join("\n")}\n${more}${dim("Import them by id, or with --all.")}\n`);
 }
 
 const titleOf = ({ title, firstPrompt }: PastFacts): string =>
   (title ?? firstPrompt ?? "").replaceAll(/\s+/g, " ").trim();
-
-const shorten = (text: string, length: number): string => {
-  const plain = printable(text);
-  return plain.length <= length ? plain : `${plain.slice(0, length - 1)}…`;
-};

@@ -21,6 +21,7 @@ import { vaultIdsOf } from "../../vaults/find-vault.ts";
 import { type Command, Option } from "commander";
 import { listOption, modeOption, type Registration } from "../registration.ts";
 import { EFFORT_CHOICES, OUTPUT_FORMATS, type OutputFormat } from "../../option-choices.ts";
+import { clip } from "../../terminal.ts";
 
 export function register(command: Command, { examples, json, runner }: Registration): void {
   command
@@ -248,5 +249,5 @@ function workingFolder({ cwd }: Invocation, options: RunOptions): string {
 
 function titleOf(prompt: string): string {
   const [line = ""] = prompt.trim().split("\n");
-  return line.length > MAX_TITLE_LENGTH ? `${line.slice(0, MAX_TITLE_LENGTH - 1)}…` : line;
+  return clip(line, MAX_TITLE_LENGTH);
 }

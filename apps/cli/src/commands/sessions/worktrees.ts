@@ -6,7 +6,7 @@ import { localActor } from "@tandem/tandem/project";
 import { findSession, isWithin, nameSession } from "../../sessions/find-session.ts";
 import { clientFor } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
-import { ago } from "../../human-units.ts";
+import { plural, ago } from "../../human-units.ts";
 import { printable, styleFor, table, write, writeJson, writeResult, writeTable } from "../../terminal.ts";
 import type { Command } from "commander";
 import { subcommandsOf, type Registration } from "../registration.ts";
@@ -68,8 +68,6 @@ export function register(command: Command, { examples, json, runner }: Registrat
 }
 
 const MAX_FILES = 20;
-
-const count = (number: number, one: string, many = `${one}s`): string => `${number} ${number === 1 ? one : many}`;
 
 const open = clientFor("tandem sessions worktrees");
 
@@ -133,9 +131,9 @@ export async function show(invocation: Invocation, id: string | undefined): Prom
         ? warn(unsavedOf(status))
         : "nothing",
     ],
-    ...(merged ? [[dim("merged"), `${count(merged.commits, "commit")} into ${printable(merged.into)}`]] : []),
-    ...(applied ? [[dim("applied"), `${count(applied.files.length, "file")} in ${printable(applied.folder)}`]] : []),
-    ...(status.copied > 0 ? [[dim("copied"), `${count(status.copied, "file")} that git does not track`]] : []),
+    ...(merged ? [[dim("merged"), `${plural(merged.commits, "commit")} into ${printable(merged.into)}`]] : []),
+    ...(applied ? [[dim("applied"), `${plural(applied.files.length, "file")} in ${printable(applied.folder)}`]] : []),
+    ...(status.copied > 0 ? [[dim("copied"), `${plural(status.copied, "file")} that git does not track`]] : []),
     ...status.skipped.map(({ path, why }) => [dim("not copied"), `${printable(path)}: ${printable(why)}`]),
   ];
   await write(stdout, `${table(rows).join("\n")}\n${filesOf(invocation, status)}`);
@@ -169,7 +167,7 @@ export async function merge(
   const params = { ...(into && { into }), ...(message && { message }), dry_run: dryRun, undo };
   const result = await client.worktrees.merge(session, params, localActor());
   const branch = printable(result.into);
-  const commits = count(result.commits, "commit");
+  const commits = plural(result.commits, "commit");
   const how = result.kind === "merge" ? "by a merge commit" : "by fast-forward";
   const text = undo
     ? `${branch} is back at ${result.after.slice(0, 10)}, as before the merge.`
@@ -196,7 +194,7 @@ export async function patch(
   const result = await client.worktrees.apply(session, { dry_run: dryRun, undo }, localActor());
   const { folder, files } = result;
   const names = files.slice(0, MAX_FILES).map((path) => `  ${printable(path)}`);
-  const what = `${count(files.length, "file")} in ${printable(folder)}`;
+  const what = `${plural(files.length, "file")} in ${printable(folder)}`;
   const text = undo
     ? `${dryRun ? "Would undo" : "Undone"}: ${what}`
     : files.length === 0
@@ -253,14 +251,14 @@ const portsOf = ({ ports }: WorktreeView): string =>
 
 function workOf({ commits, files }: WorktreeStatus): string {
   const lines = files.reduce((sum, file) => [sum[0]! + file.added, sum[1]! + file.removed], [0, 0]);
-  return `${count(commits, "commit")}, ${count(files.length, "file")} changed, +${lines[0]} −${lines[1]}`;
+  return `${plural(commits, "commit")}, ${plural(files.length, "file")} changed, +${lines[0]} −${lines[1]}`;
 }
 
 function unsavedOf({ unsaved: { uncommitted, commits, stashes } }: WorktreeStatus): string {
   return [
     ...(uncommitted.length > 0 ? [`${uncommitted.length} uncommitted`] : []),
-    ...(commits > 0 ? [`${count(commits, "commit")} on no other branch`] : []),
-    ...(stashes > 0 ? [count(stashes, "stash", "stashes")] : []),
+    ...(commits > 0 ? [`${plural(commits, "commit")} on no other branch`] : []),
+    ...(stashes > 0 ? [plural(stashes, "stash", "stashes")] : []),
   ].join(", ");
 }
 
