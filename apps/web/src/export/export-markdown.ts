@@ -1,25 +1,9 @@
-import { project, type LoggedEvent, type Message, type Part } from "@tandem/protocol";
-import { api } from "../api/client.ts";
+import { project, type Message, type Part } from "@tandem/protocol";
+import { readLog } from "../api/read-log.ts";
 import { describeTool, textOf } from "../tool/describe-tool.ts";
 
-const PAGE = 2_000;
-
-export async function readWholeLog(session: string): Promise<LoggedEvent[]> {
-  const pages: LoggedEvent[][] = [];
-  let before: number | undefined;
-  do {
-    const page: { data: LoggedEvent[]; before: number | null } = await api.call("sessions.log.list", {
-      params: { session_id: session },
-      query: { limit: PAGE, before },
-    });
-    pages.push(page.data);
-    before = page.before ?? undefined;
-  } while (before !== undefined);
-  return pages.toReversed().flat();
-}
-
 export async function exportMarkdown(session: string, title: string): Promise<string> {
-  return toMarkdown(title, project(await readWholeLog(session)));
+  return toMarkdown(title, project((await readLog(session)).events));
 }
 
 export function toMarkdown(title: string, messages: readonly Message[]): string {

@@ -1,12 +1,13 @@
 import { formatCassette } from "@tandem/protocol";
 import { api } from "../api/client.ts";
+import { readLog } from "../api/read-log.ts";
 import { saveFile } from "../api/save-download.ts";
-import { exportMarkdown, readWholeLog } from "./export-markdown.ts";
+import { exportMarkdown } from "./export-markdown.ts";
 
 /** Downloads a session as Markdown or as all its events. */
 export async function exportSession(session: string, title: string, format: "md" | "json"): Promise<void> {
   const text =
-    format === "md" ? await exportMarkdown(session, title) : JSON.stringify(await readWholeLog(session), null, 1);
+    format === "md" ? await exportMarkdown(session, title) : JSON.stringify((await readLog(session)).events, null, 1);
   saveFile(`${fileName(title)}.${format}`, new Blob([text]));
 }
 

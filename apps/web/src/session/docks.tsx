@@ -13,7 +13,7 @@ import { ApprovalById } from "./transcript/inline-approval.tsx";
 import { useFold } from "./transcript/fold-state.tsx";
 import { StuckDock } from "./stuck-dock.tsx";
 import { doneOf, TodoList } from "./transcript/todo-list.tsx";
-import { useNow } from "./use-now.ts";
+import { useNow } from "../ui/use-now.ts";
 import { useTasks } from "./use-session-data.ts";
 import { useChange } from "../api/use-change.ts";
 

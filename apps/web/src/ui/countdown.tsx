@@ -1,13 +1,9 @@
-import { useEffect, useState } from "react";
 import { formatDateTime } from "../text/format.ts";
+import { useNow } from "./use-now.ts";
 
 /** Remaining time, updated every second. */
 export function Countdown({ to }: { to: string }) {
-  const [now, setNow] = useState(() => Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 1_000);
-    return () => clearInterval(timer);
-  }, []);
+  const now = useNow(true);
   return (
     <time dateTime={to} title={formatDateTime(to)} className="tabular-nums">
       {remaining(Date.parse(to) - now)}

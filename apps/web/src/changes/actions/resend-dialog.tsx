@@ -8,6 +8,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { RewindPreview, useRewindDryRun } from "./rewind-preview.tsx";
+import { messageText } from "../../text/message-text.ts";
 import { TextAreaField } from "../../ui/field.tsx";
 import { SelectField } from "../../ui/select.tsx";
 
@@ -33,9 +34,7 @@ export function ResendDialog({
   onDone: () => void;
 }) {
   const navigate = useNavigate();
-  const [text, setText] = useState(() =>
-    message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n"),
-  );
+  const [text, setText] = useState(() => messageText(message.parts));
   const [scope, setScope] = useState<Scope>("both");
   const params = { session_id: session };
   const preview = useRewindDryRun(session, turn, scope);

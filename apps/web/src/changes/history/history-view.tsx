@@ -11,7 +11,8 @@ import { ForkDialog } from "../actions/fork-dialog.tsx";
 import { HistorySidebar } from "./history-sidebar.tsx";
 import { HistoryTranscript } from "./history-transcript.tsx";
 import { LogReplay, type HistoryPoint, historyPoints } from "./log-replay.ts";
-import { useWholeLog, type WholeLog } from "./use-whole-log.ts";
+import type { WholeLog } from "../../api/read-log.ts";
+import { useWholeLog } from "./use-whole-log.ts";
 import { RewindDialog } from "../actions/rewind-dialog.tsx";
 import { HistorySlider, pointLabel } from "./history-slider.tsx";
 

@@ -1,5 +1,6 @@
 import type { Message } from "@tandem/protocol";
 import { useRef } from "react";
+import { messageText } from "../../text/message-text.ts";
 import type { LiveLog } from "../../live/live-log.ts";
 
 /** Browses sent messages. The current draft is the last entry. */
@@ -28,5 +29,5 @@ export function useHistory(log: LiveLog): {
 const sentTexts = (messages: readonly Message[]): string[] =>
   messages
     .filter(({ role, thread }) => role === "user" && thread === null)
-    .map(({ parts }) => parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n"))
+    .map(({ parts }) => messageText(parts))
     .filter((text, index, all) => text !== "" && text !== all[index - 1]);

@@ -6,7 +6,7 @@ import { count, formatDateTime, duration } from "../../text/format.ts";
 import { Markdown } from "../../text/markdown.tsx";
 import { InlineCode } from "../../text/inline-code.tsx";
 import { MODE_LABELS } from "../../text/mode-labels.ts";
-import { useTimeUntil } from "../use-now.ts";
+import { useTimeUntil } from "../../ui/use-now.ts";
 import { AllowHost } from "./allow-host.tsx";
 import { EvaluationRow, OutcomeCard } from "./outcome-row.tsx";
 

@@ -11,7 +11,7 @@ import { useSession } from "../../state/session-context.ts";
 import { textOf } from "../../tool/describe-tool.ts";
 import { ToolFrame } from "./tool/tool-frame.tsx";
 import { ToolState } from "./tool/tool-state.tsx";
-import { useNow } from "../use-now.ts";
+import { useNow } from "../../ui/use-now.ts";
 
 /** A long transcript is cut at its beginning: nested scrolling would make it hard to read. */
 const SHOWN = 60;

@@ -5,6 +5,7 @@ import { isPainted } from "../../live/first-paint.ts";
 import { useLive } from "../../live/live-value.ts";
 import { formatDateTime } from "../../text/format.ts";
 import { Markdown } from "../../text/markdown.tsx";
+import { messageText } from "../../text/message-text.ts";
 import { withdrawMessage } from "../composer/withdrawn-message.ts";
 import { FileBlock } from "./file-block.tsx";
 import { OutcomeCard } from "./outcome-row.tsx";
@@ -15,7 +16,7 @@ import { useSession } from "../../state/session-context.ts";
 export function UserRow({ message }: { message: Message }) {
   const { delivery, thread } = message;
   const files = message.parts.filter((part) => part.type === "file");
-  const text = message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
+  const text = messageText(message.parts);
   const isWaiting = delivery?.type === "waiting";
   const isDropped = delivery?.type === "dropped";
   const look = isWaiting || isDropped ? "border border-dashed border-line-strong" : "bg-accent-soft";

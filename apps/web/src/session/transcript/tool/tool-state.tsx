@@ -1,7 +1,7 @@
 import { callStateOf, type PartOf, type ToolCallState } from "@tandem/protocol";
 import { Ban, CircleDashed, LoaderCircle, OctagonX, X } from "lucide-react";
 import { duration } from "../../../text/format.ts";
-import { useNow } from "../../use-now.ts";
+import { useNow } from "../../../ui/use-now.ts";
 
 const INTERRUPTED = {
   crash: "The process crashed. The call may have run fully, partly or not at all.",

@@ -3,7 +3,7 @@ import { useSearch } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { duration, money } from "../../../text/format.ts";
 import { plural } from "../../../tool/describe-tool.ts";
-import { useNow } from "../../use-now.ts";
+import { useNow } from "../../../ui/use-now.ts";
 import { useFold } from "../fold-state.tsx";
 import type { Row } from "../rows.ts";
 import { ToolFrame } from "../tool/tool-frame.tsx";
