@@ -232,7 +232,7 @@ export {
   type UpdateTenant,
 } from "./api/server/tenants.ts";
 export type { PageOf, TwoWayPageOf } from "./api/page.ts";
-export { ENDPOINTS, type EndpointName } from "./api/endpoints.ts";
+export { ENDPOINTS, EXTENSIONS, type EndpointName } from "./api/endpoints.ts";
 export { FORM_BODY, PAGE_SIGNATURE_HEADER, PAGE_TIME_HEADER, pageSignatureText } from "./api/page-signature.ts";
 export {
   CONTRACT,

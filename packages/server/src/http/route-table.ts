@@ -106,7 +106,6 @@ export const routeTable: readonly Route[] = [
   jsonRoute("openapi.retrieve", {
     scope: "read",
     at: "here",
-    extension: true,
     summary: "This API as an OpenAPI 3.1 document",
     handle: async () => (document ??= describeApi(routeTable)) as { openapi: string },
   }),

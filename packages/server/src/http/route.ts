@@ -1,6 +1,7 @@
 import {
   CONTRACT,
   ENDPOINTS,
+  EXTENSIONS,
   type BodyOutput,
   type DownloadName,
   type EndpointName,
@@ -181,7 +182,6 @@ interface Definition {
   /** No default, so that every new route decides it. */
   at: At;
   summary: string;
-  extension?: boolean;
   operator?: boolean;
   longRunning?: boolean;
   secretAnswer?: boolean;
@@ -194,7 +194,7 @@ function base(name: EndpointName, definition: Definition): RouteBase {
   const [method, path] = ENDPOINTS[name].split(" ") as [RouteBase["method"], RouteBase["path"]];
   const shapes = CONTRACT[name];
   const query = "query" in shapes ? shapes.query : noQuery;
-  return { extension: false, longRunning: false, ...definition, name, method, path, query };
+  return { extension: name in EXTENSIONS, longRunning: false, ...definition, name, method, path, query };
 }
 
 // The table holds handlers of any call: methods are bivariant in their parameters. `RouteRunner` passes a handler only calls

@@ -30,7 +30,6 @@ export const skillRoutes: Route[] = [
   jsonRoute("skills.use", {
     scope: "read",
     at: "here",
-    extension: true,
     summary: "List the agents that have a skill, and the sizes of its versions",
     handle: ({ engine, params }) => engine.skills.use(params.skill_id),
   }),

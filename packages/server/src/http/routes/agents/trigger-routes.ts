@@ -12,7 +12,6 @@ export const triggerRoutes: Route[] = [
   jsonRoute("deployments.triggers.list", {
     scope: "read",
     at: "here",
-    extension: true,
     summary: "List the triggers of a deployment",
     handle: async (call) => ({
       data: (await call.engine.triggers.list(call.params.deployment_id)).map(addressed(call)),
@@ -21,7 +20,6 @@ export const triggerRoutes: Route[] = [
   jsonRoute("deployments.triggers.create", {
     scope: "admin",
     at: "here",
-    extension: true,
     secretAnswer: true,
     summary: "Create a trigger: signed deliveries from another service start runs",
     handle: async (call) => {
@@ -32,7 +30,6 @@ export const triggerRoutes: Route[] = [
   jsonRoute("deployments.triggers.retrieve", {
     scope: "read",
     at: "here",
-    extension: true,
     summary: "Retrieve a trigger",
     handle: async (call) =>
       addressed(call)(await call.engine.triggers.get(call.params.deployment_id, call.params.trigger_id)),
@@ -40,7 +37,6 @@ export const triggerRoutes: Route[] = [
   jsonRoute("deployments.triggers.update", {
     scope: "admin",
     at: "here",
-    extension: true,
     summary: "Change a trigger",
     handle: async (call) => {
       const { engine, params, body, token } = call;
@@ -50,7 +46,6 @@ export const triggerRoutes: Route[] = [
   jsonRoute("deployments.triggers.delete", {
     scope: "admin",
     at: "here",
-    extension: true,
     summary: "Delete a trigger: deliveries to its address are refused",
     handle: async ({ engine, params, token }) => {
       await engine.triggers.delete(params.deployment_id, params.trigger_id, token.name);
@@ -60,7 +55,6 @@ export const triggerRoutes: Route[] = [
   jsonRoute("deployments.triggers.rotate", {
     scope: "admin",
     at: "here",
-    extension: true,
     secretAnswer: true,
     summary: "Replace the secret of a trigger",
     handle: async (call) => {
@@ -73,7 +67,6 @@ export const triggerRoutes: Route[] = [
   jsonRoute("deployments.triggers.deliveries", {
     scope: "read",
     at: "here",
-    extension: true,
     summary: "List the latest deliveries of a trigger that had a valid signature",
     handle: async ({ engine, params, query }) => ({
       data: await engine.triggers.deliveries(params.deployment_id, params.trigger_id, query.limit),

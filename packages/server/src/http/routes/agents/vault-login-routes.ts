@@ -5,7 +5,6 @@ export const vaultLoginRoutes: Route[] = [
   jsonRoute("vaults.logins.create", {
     scope: "admin",
     at: "here",
-    extension: true,
     summary: "Start an OAuth login at an MCP server; its tokens become a credential of the vault",
     // The state is for this answer only.
     secretAnswer: true,
@@ -14,7 +13,6 @@ export const vaultLoginRoutes: Route[] = [
   jsonRoute("vaults.logins.finish", {
     scope: "admin",
     at: "here",
-    extension: true,
     summary: "Finish an OAuth login with the code that the browser returned",
     handle: ({ engine, body, token }) => engine.vaultLogins.finish(body, token),
   }),

@@ -72,14 +72,12 @@ export const workRoutes: Route[] = [
   jsonRoute("environments.keys.list", {
     scope: "admin",
     at: "here",
-    extension: true,
     summary: "List the keys of a self-hosted environment without their secrets, newest first",
     handle: async ({ engine, params }) => ({ data: await engine.environmentKeys.list(params.environment_id) }),
   }),
   jsonRoute("environments.keys.create", {
     scope: "admin",
     at: "here",
-    extension: true,
     summary: "Create a key for the workers of a self-hosted environment; only this response contains its secret",
     secretAnswer: true,
     handle: ({ engine, params, body, token }) =>
@@ -88,7 +86,6 @@ export const workRoutes: Route[] = [
   jsonRoute("environments.keys.delete", {
     scope: "admin",
     at: "here",
-    extension: true,
     summary: "Revoke a key of a self-hosted environment",
     handle: async ({ engine, params, token }) => {
       await engine.environmentKeys.revoke(params.environment_id, params.key_id, token.name);

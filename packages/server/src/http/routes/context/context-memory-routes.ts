@@ -9,7 +9,6 @@ export const contextMemoryRoutes: Route[] = [
   jsonRoute("context.memories.list", {
     scope: "read",
     at: "context",
-    extension: true,
     summary: "List memories, newest first, with the evidence of each",
     handle: async (call) => {
       const { session } = call.query;
@@ -26,7 +25,6 @@ export const contextMemoryRoutes: Route[] = [
   jsonRoute("context.memories.create", {
     scope: "run",
     at: "context",
-    extension: true,
     summary: "Save a memory at once; a repeated memory is not stored twice",
     handle: async (call) => {
       const { context, openModel } = contextOf(call);
@@ -59,7 +57,6 @@ export const contextMemoryRoutes: Route[] = [
   jsonRoute("context.memories.keep", {
     scope: "run",
     at: "context",
-    extension: true,
     summary: "Set when a memory expires; null: never",
     handle: async (call) => {
       const { expires_at } = call.body;
@@ -73,7 +70,6 @@ export const contextMemoryRoutes: Route[] = [
   jsonRoute("context.memories.forget", {
     scope: "run",
     at: "context",
-    extension: true,
     summary: "Forget a memory, by a proposal that can be undone",
     handle: async (call) => {
       const { context } = contextOf(call);

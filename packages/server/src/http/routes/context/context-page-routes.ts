@@ -11,7 +11,6 @@ export const contextPageRoutes: Route[] = [
   jsonRoute("context.pages.list", {
     scope: "read",
     at: "context",
-    extension: true,
     summary: "List the pages of the wiki by key",
     handle: async (call) => {
       const { folder } = contextOf(call).context;
@@ -32,7 +31,6 @@ export const contextPageRoutes: Route[] = [
   jsonRoute("context.pages.retrieve", {
     scope: "read",
     at: "context",
-    extension: true,
     summary: "Read a page of the wiki, with the passages that support it",
     handle: async (call) => {
       const { key } = call.query;
@@ -60,7 +58,6 @@ export const contextPageRoutes: Route[] = [
   jsonRoute("context.passages.list", {
     scope: "read",
     at: "context",
-    extension: true,
     summary: "Read a passage of a document by its citation, with the surrounding text",
     handle: async (call) => {
       const { citation, around } = call.query;

@@ -15,7 +15,6 @@ export const contextRoutes: Route[] = [
   jsonRoute("context.retrieve", {
     scope: "read",
     at: "context",
-    extension: true,
     summary: "Summarize the context: counts, connections, sources, and files that cannot be read",
     handle: async (call) => {
       const { context, connections, sources, jobRunner, metrics } = contextOf(call);
@@ -44,7 +43,6 @@ export const contextRoutes: Route[] = [
   jsonRoute("context.search", {
     scope: "read",
     at: "context",
-    extension: true,
     summary: "Search pages, memories, tables, columns and sampled values, best match first",
     handle: async (call) => {
       // A search over everything, as in the page's palette, must not fail because the server has no context.
@@ -56,7 +54,6 @@ export const contextRoutes: Route[] = [
   jsonRoute("context.files.list", {
     scope: "read",
     at: "context",
-    extension: true,
     summary: "List the files of the context by path",
     handle: async (call) => {
       const paths = await contextOf(call).context.folder.list(call.query.prefix);
@@ -70,7 +67,6 @@ export const contextRoutes: Route[] = [
   jsonRoute("context.files.retrieve", {
     scope: "read",
     at: "context",
-    extension: true,
     summary: "Read a file of the context",
     handle: async (call) => {
       const { path } = call.query;
@@ -82,7 +78,6 @@ export const contextRoutes: Route[] = [
   jsonRoute("context.files.history", {
     scope: "read",
     at: "context",
-    extension: true,
     summary: "List the commits that changed a file of the context, newest first",
     handle: async (call) => {
       const { path, limit } = call.query;
@@ -92,7 +87,6 @@ export const contextRoutes: Route[] = [
   jsonRoute("context.tables.list", {
     scope: "read",
     at: "context",
-    extension: true,
     summary: "List the tables of the catalogue",
     handle: async (call) => {
       const { catalogue } = contextOf(call);
@@ -108,7 +102,6 @@ export const contextRoutes: Route[] = [
   jsonRoute("context.tables.retrieve", {
     scope: "read",
     at: "context",
-    extension: true,
     summary: "Describe a table: columns, keys, and joins to and from it",
     handle: async (call) => {
       const { name: table, connection } = call.query;
@@ -118,21 +111,18 @@ export const contextRoutes: Route[] = [
   jsonRoute("context.joins.retrieve", {
     scope: "read",
     at: "context",
-    extension: true,
     summary: "Find how two tables join: the condition of each step, inflated and dropped rows, and choices",
     handle: async (call) => encodeJoinPath(await askTool(call, "join_path", call.query)),
   }),
   jsonRoute("context.values.find", {
     scope: "read",
     at: "context",
-    extension: true,
     summary: "Find the columns that hold values, ignoring case and typos",
     handle: async (call) => encodeValues(await askTool(call, "value_lookup", call.query)),
   }),
   jsonRoute("context.graph.retrieve", {
     scope: "read",
     at: "context",
-    extension: true,
     summary: "Show the tables around one table, or those of a connection, and the joins between them",
     handle: async (call) => {
       const { catalogue } = contextOf(call);
@@ -150,7 +140,6 @@ export const contextRoutes: Route[] = [
     // Read-only in spite of POST: a query may be too long for a URL.
     scope: "read",
     at: "context",
-    extension: true,
     summary: "Run one read-only statement on a database",
     handle: async (call) => {
       const { connection, sql, max_rows: maxRows, estimate_only: estimateOnly } = call.body;

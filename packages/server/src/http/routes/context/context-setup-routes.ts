@@ -7,7 +7,6 @@ export const contextSetupRoutes: Route[] = [
   jsonRoute("context.connections.test", {
     scope: "admin",
     at: "context",
-    extension: true,
     operator: true,
     longRunning: true,
     summary: "Open a database and count its tables; nothing is saved",
@@ -16,7 +15,6 @@ export const contextSetupRoutes: Route[] = [
   jsonRoute("context.connections.create", {
     scope: "admin",
     at: "context",
-    extension: true,
     operator: true,
     longRunning: true,
     summary: "Test a database and add it to tandem.yaml; jobs and queries can use it at once",
@@ -30,7 +28,6 @@ export const contextSetupRoutes: Route[] = [
   jsonRoute("context.sources.test", {
     scope: "admin",
     at: "context",
-    extension: true,
     operator: true,
     longRunning: true,
     summary: "Count the documents of a folder; nothing is saved",
@@ -39,7 +36,6 @@ export const contextSetupRoutes: Route[] = [
   jsonRoute("context.sources.create", {
     scope: "admin",
     at: "context",
-    extension: true,
     operator: true,
     longRunning: true,
     summary: "Test a folder of documents and add it to tandem.yaml; an ingest can read it at once",

@@ -6,7 +6,6 @@ export const evalRoutes: Route[] = [
   jsonRoute("context.evals.list", {
     scope: "read",
     at: "context",
-    extension: true,
     summary: "List the eval files of the context, with their problems. A job of the kind `evals` runs them",
     handle: async (call) => {
       const { folder } = contextOf(call).context;

@@ -9,7 +9,6 @@ export const jobRoutes: Route[] = [
   jsonRoute("jobs.list", {
     scope: "read",
     at: "context",
-    extension: true,
     summary: "List jobs, newest first",
     handle: async (call) => {
       const { context, jobs } = contextOf(call);
@@ -21,14 +20,12 @@ export const jobRoutes: Route[] = [
   jsonRoute("jobs.create", {
     scope: "run",
     at: "job",
-    extension: true,
     summary: "Start a job, which runs in the background",
     handle: async (call) => describe(await contextOf(call).jobRunner.start(call.body.kind, call.body.params)),
   }),
   jsonRoute("jobs.plan", {
     scope: "run",
     at: "context",
-    extension: true,
     longRunning: true,
     summary:
       "Estimate the reads and the cost of a scan, an ingest or a run of evals; no model is called and nothing is written",
@@ -37,14 +34,12 @@ export const jobRoutes: Route[] = [
   jsonRoute("jobs.retrieve", {
     scope: "read",
     at: "context",
-    extension: true,
     summary: "Retrieve a job",
     handle: async (call) => describe(await find(call)),
   }),
   jsonRoute("jobs.cancel", {
     scope: "run",
     at: "context",
-    extension: true,
     summary:
       "Cancel a job. Its process stops within about a second; if the process is dead, the job ends when its lease expires",
     handle: async (call) => describe(await contextOf(call).jobRunner.cancel((await find(call)).id)),
@@ -52,7 +47,6 @@ export const jobRoutes: Route[] = [
   jsonRoute("jobs.events.list", {
     scope: "read",
     at: "context",
-    extension: true,
     summary: "List the output of a job, oldest first",
     handle: async (call) => {
       const { id } = await find(call);
@@ -65,7 +59,6 @@ export const jobRoutes: Route[] = [
   streamRoute("jobs.events.stream", {
     scope: "read",
     at: "context",
-    extension: true,
     summary: "Stream the output of a job, from its beginning or after `Last-Event-ID`, until it ends",
     handle: async (call, { open }) => {
       const { id } = await find(call);

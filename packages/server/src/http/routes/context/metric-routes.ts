@@ -6,21 +6,18 @@ export const metricRoutes: Route[] = [
   jsonRoute("context.metrics.list", {
     scope: "read",
     at: "context",
-    extension: true,
     summary: "List the metrics, also broken ones",
     handle: async (call) => ({ data: await contextOf(call).metrics.list(call.query) }),
   }),
   jsonRoute("context.metrics.retrieve", {
     scope: "read",
     at: "context",
-    extension: true,
     summary: "Read a metric's definition, and the fields that can group and filter it",
     handle: (call) => contextOf(call).metrics.retrieve(call.query),
   }),
   jsonRoute("context.metrics.fields", {
     scope: "read",
     at: "context",
-    extension: true,
     summary: "List the fields by which all of the given metrics can be grouped and filtered",
     handle: async (call) => ({ data: await contextOf(call).metrics.fields(call.query) }),
   }),
@@ -28,14 +25,12 @@ export const metricRoutes: Route[] = [
     // Read-only in spite of POST: filters do not fit a URL.
     scope: "read",
     at: "context",
-    extension: true,
     summary: "Compute metrics: compile the query to SQL and run it",
     handle: (call) => contextOf(call).metrics.query(call.body, { signal: call.signal }),
   }),
   jsonRoute("context.metrics.check", {
     scope: "read",
     at: "context",
-    extension: true,
     summary: "List invalid definitions, each with its fix",
     handle: async (call) => ({ data: await contextOf(call).metrics.check(call.query) }),
   }),

@@ -58,7 +58,6 @@ export const proposalRoutes: Route[] = [
   jsonRoute("proposals.list", {
     scope: "read",
     at: "context",
-    extension: true,
     summary: "List proposals without their lines, newest first",
     handle: async (call) => {
       const { limit, page: after, states } = call.query;
@@ -77,14 +76,12 @@ export const proposalRoutes: Route[] = [
   jsonRoute("proposals.retrieve", {
     scope: "read",
     at: "context",
-    extension: true,
     summary: "Retrieve a proposal with its lines and the evidence of each, some files at a time",
     handle: (call) => pageOfProposal(call, call.query),
   }),
   jsonRoute("proposals.preview", {
     scope: "read",
     at: "context",
-    extension: true,
     summary: "Count the open hunks of a proposal that a filter would accept; nothing is changed",
     handle: async (call) => {
       const id = call.params.proposal_id;
@@ -96,7 +93,6 @@ export const proposalRoutes: Route[] = [
   jsonRoute("proposals.accept", {
     scope: "run",
     at: "context",
-    extension: true,
     summary: "Accept a proposal, some hunks of it, or those that match a filter: they become a commit",
     handle: async (call) => {
       await proposalsOf(call).accept(call.params.proposal_id, { ...choiceOf(call.body), by: call.token.name });
@@ -106,7 +102,6 @@ export const proposalRoutes: Route[] = [
   jsonRoute("proposals.reject", {
     scope: "run",
     at: "context",
-    extension: true,
     summary: "Reject a proposal, some hunks of it, or those that match a filter: the same change is not proposed again",
     handle: async (call) => {
       const { reason } = call.body;
@@ -118,7 +113,6 @@ export const proposalRoutes: Route[] = [
   jsonRoute("proposals.edit", {
     scope: "run",
     at: "context",
-    extension: true,
     summary: "Replace the proposed text of a file with an edited one",
     handle: async (call) => {
       await proposalsOf(call).edit(call.params.proposal_id, { ...call.body, by: call.token.name });
@@ -128,7 +122,6 @@ export const proposalRoutes: Route[] = [
   jsonRoute("proposals.answer", {
     scope: "run",
     at: "context",
-    extension: true,
     summary: "Answer a question of a proposal, such as which of two sources is right",
     handle: async (call) => {
       await proposalsOf(call).answer(call.params.proposal_id, { ...call.body, by: call.token.name });
@@ -138,7 +131,6 @@ export const proposalRoutes: Route[] = [
   jsonRoute("proposals.undo", {
     scope: "run",
     at: "context",
-    extension: true,
     summary: "Undo the accepted hunks of a proposal",
     handle: async (call) => {
       await proposalsOf(call).undo(call.params.proposal_id, call.token.name);

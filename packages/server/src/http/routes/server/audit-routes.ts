@@ -7,7 +7,6 @@ export const auditRoutes: Route[] = [
   jsonRoute("audit.list", {
     scope: "admin",
     at: "here",
-    extension: true,
     summary: "List audit entries, newest first",
     handle: async ({ engine, query }) => {
       const { session_id: session, actor, kinds } = query;
@@ -19,7 +18,6 @@ export const auditRoutes: Route[] = [
   downloadRoute("audit.export", {
     scope: "admin",
     at: "here",
-    extension: true,
     summary: "Download the whole audit log as JSON lines, with its head at the end",
     handle: async ({ engine }) => {
       const { head, entries } = await engine.audit.export();
@@ -37,7 +35,6 @@ export const auditRoutes: Route[] = [
   jsonRoute("audit.verify", {
     scope: "admin",
     at: "here",
-    extension: true,
     summary: "Verify the hash chain of the audit log, and return the first altered entry",
     handle: ({ engine, body }) => engine.audit.verify(body.noted),
   }),

@@ -9,7 +9,6 @@ export const fleetInternalRoutes: Route[] = [
   streamRoute("fleet.previews.stream", {
     scope: "read",
     at: "here",
-    extension: true,
     summary: "For servers: stream previews of a session that this process writes, each with the event that it follows",
     handle: async ({ engine, params }, { open }) => {
       const { id } = await engine.sessions.get(params.session_id);
@@ -19,7 +18,6 @@ export const fleetInternalRoutes: Route[] = [
   jsonRoute("fleet.sends.settled", {
     scope: "read",
     at: "here",
-    extension: true,
     summary: "For servers of 0.1.0: always `null`, because the database stores the results of sends for retries",
     handle: async ({ engine, params }) => {
       await engine.sessions.get(params.session_id);

@@ -5,7 +5,6 @@ export const fleetRoutes: Route[] = [
   jsonRoute("fleet.retrieve", {
     scope: "read",
     at: "here",
-    extension: true,
     operator: true,
     summary: "Show processes, waiting work, held sessions and used-up quotas",
     handle: async ({ engine }) => engine.fleet.status(),
@@ -13,7 +12,6 @@ export const fleetRoutes: Route[] = [
   jsonRoute("fleet.dead.list", {
     scope: "read",
     at: "here",
-    extension: true,
     operator: true,
     summary: "List runs that failed their last attempt, newest first",
     handle: async ({ engine }) => ({ data: await engine.fleet.dead() }),
@@ -21,7 +19,6 @@ export const fleetRoutes: Route[] = [
   jsonRoute("fleet.dead.requeue", {
     scope: "admin",
     at: "here",
-    extension: true,
     operator: true,
     summary: "Retry a failed run, with all of its attempts",
     handle: async ({ engine, params, token }) => {
@@ -32,7 +29,6 @@ export const fleetRoutes: Route[] = [
   jsonRoute("fleet.workers.drain", {
     scope: "admin",
     at: "here",
-    extension: true,
     operator: true,
     summary: "Drain a worker: it takes no new work and hands over its sessions",
     handle: async ({ engine, params, token }) => engine.fleet.drain(params.worker_id, token.name),

@@ -7,7 +7,6 @@ export const statusRoutes: Route[] = [
   jsonRoute("status.retrieve", {
     scope: "read",
     at: "here",
-    extension: true,
     operator: true,
     summary: "Show the backends, their billing and whether they work now, and the server's environment; no secrets",
     handle: async (call) => serverHealthOf(call).status(),
@@ -15,7 +14,6 @@ export const statusRoutes: Route[] = [
   jsonRoute("status.examine", {
     scope: "admin",
     at: "here",
-    extension: true,
     operator: true,
     summary: "Run the checks of `tandem doctor`",
     handle: async (call) => ({ data: await serverHealthOf(call).examine() }),
@@ -23,7 +21,6 @@ export const statusRoutes: Route[] = [
   jsonRoute("credentials.retrieve", {
     scope: "admin",
     at: "here",
-    extension: true,
     operator: true,
     summary:
       "List where credentials are and which are used, as `tandem credentials` does: kinds and sources, no values",

@@ -10,7 +10,6 @@ export const tenantRoutes: Route[] = [
   jsonRoute("tenant.retrieve", {
     scope: "read",
     at: "here",
-    extension: true,
     summary: "Show the tenant of this token, its quotas and its current usage",
     handle: async ({ tenant, token, health, readUsage }) => ({
       ...tenant,
@@ -23,7 +22,6 @@ export const tenantRoutes: Route[] = [
   jsonRoute("tenants.list", {
     scope: "admin",
     at: "here",
-    extension: true,
     operator: true,
     summary: "List tenants, archived ones too",
     handle: async (call) => ({ data: await tenantServiceOf(call).list() }),
@@ -31,7 +29,6 @@ export const tenantRoutes: Route[] = [
   jsonRoute("tenants.create", {
     scope: "admin",
     at: "here",
-    extension: true,
     operator: true,
     summary: "Create a tenant with its own folders",
     handle: (call) => tenantServiceOf(call).create(call.body, call.token.name),
@@ -39,7 +36,6 @@ export const tenantRoutes: Route[] = [
   jsonRoute("tenants.retrieve", {
     scope: "admin",
     at: "here",
-    extension: true,
     operator: true,
     summary: "Retrieve a tenant and its current usage",
     handle: (call) => tenantServiceOf(call).get(call.params.tenant_id),
@@ -47,7 +43,6 @@ export const tenantRoutes: Route[] = [
   jsonRoute("tenants.update", {
     scope: "admin",
     at: "here",
-    extension: true,
     operator: true,
     summary: "Change a tenant's name, credential or quotas; all servers apply it within seconds",
     handle: (call) => tenantServiceOf(call).update(call.params.tenant_id, call.body, call.token.name),
@@ -55,7 +50,6 @@ export const tenantRoutes: Route[] = [
   jsonRoute("tenants.archive", {
     scope: "admin",
     at: "here",
-    extension: true,
     operator: true,
     summary: "Archive a tenant: its tokens are refused and its turns end; its data is kept",
     handle: (call) => tenantServiceOf(call).archive(call.params.tenant_id, call.token.name),
@@ -63,7 +57,6 @@ export const tenantRoutes: Route[] = [
   jsonRoute("tenants.restore", {
     scope: "admin",
     at: "here",
-    extension: true,
     operator: true,
     summary: "Restore an archived tenant",
     handle: (call) => tenantServiceOf(call).restore(call.params.tenant_id, call.token.name),
@@ -71,7 +64,6 @@ export const tenantRoutes: Route[] = [
   jsonRoute("tenants.delete", {
     scope: "admin",
     at: "here",
-    extension: true,
     operator: true,
     summary: "Permanently delete an archived tenant with all of its data",
     handle: async (call) => {

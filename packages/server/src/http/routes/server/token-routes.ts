@@ -8,7 +8,6 @@ export const tokenRoutes: Route[] = [
   jsonRoute("tokens.list", {
     scope: "admin",
     at: "here",
-    extension: true,
     summary: "List tokens without their secrets, newest first",
     handle: async ({ tokens, token: own }) => {
       const rows = (await tokens.list()).filter(({ worker }) => !worker);
@@ -18,7 +17,6 @@ export const tokenRoutes: Route[] = [
   jsonRoute("tokens.create", {
     scope: "admin",
     at: "here",
-    extension: true,
     summary: "Create a token; only this response contains its secret",
     secretAnswer: true,
     handle: async ({ engine, tokens, token: own, tenantService, body: { name, scopes, tenant = own.tenant } }) => {
@@ -35,7 +33,6 @@ export const tokenRoutes: Route[] = [
   jsonRoute("tokens.delete", {
     scope: "admin",
     at: "here",
-    extension: true,
     summary: "Revoke a token: the server refuses it from now on; its open streams end with the next heartbeat",
     handle: async ({ engine, tokens, token: own, params }) => {
       const row = (await tokens.list()).find(({ id, worker }) => id === params.token_id && !worker);

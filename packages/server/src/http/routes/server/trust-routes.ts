@@ -4,7 +4,6 @@ export const trustRoutes: Route[] = [
   jsonRoute("trust.retrieve", {
     scope: "read",
     at: "worker",
-    extension: true,
     operator: true,
     summary: "Read whether a folder that sessions may work in is trusted (`tandem trust --folder` grants it)",
     handle: async ({ engine, query }) => engine.trust.of(query.folder),

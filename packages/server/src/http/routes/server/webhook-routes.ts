@@ -78,14 +78,12 @@ export const webhookRoutes: Route[] = [
   jsonRoute("organization.webhooks.test", {
     scope: "admin",
     at: "here",
-    extension: true,
     summary: "Send a test event to a webhook endpoint at once",
     handle: ({ engine, params }) => engine.webhooks.test(params.webhook_endpoint_id),
   }),
   jsonRoute("organization.webhooks.deliveries.list", {
     scope: "admin",
     at: "here",
-    extension: true,
     summary: "List the deliveries of a webhook endpoint, newest first",
     handle: async ({ engine, params, query: { limit, page } }) => {
       const data = await engine.webhooks.deliveries(params.webhook_endpoint_id, {
@@ -98,7 +96,6 @@ export const webhookRoutes: Route[] = [
   jsonRoute("organization.webhooks.deliveries.resend", {
     scope: "admin",
     at: "here",
-    extension: true,
     summary: "Deliver an event of the log again, under the same id",
     handle: ({ engine, params }) => engine.webhooks.resend(params.webhook_endpoint_id, params.delivery_id),
   }),

@@ -6,7 +6,6 @@ export const approvalRoutes: Route[] = [
   jsonRoute("approvals.list", {
     scope: "read",
     at: "here",
-    extension: true,
     summary: "List pending or resolved approvals of all sessions, newest first",
     handle: async ({ engine, query }) => {
       const { limit, page, status, session_id: session } = query;
@@ -22,14 +21,12 @@ export const approvalRoutes: Route[] = [
   jsonRoute("approvals.retrieve", {
     scope: "read",
     at: "here",
-    extension: true,
     summary: "Retrieve an approval, a plan or a question by the id of its call's event",
     handle: ({ engine, params }) => engine.approvals.get(params.approval_id),
   }),
   jsonRoute("approvals.answer", {
     scope: "run",
     at: "here",
-    extension: true,
     summary:
       "Answer an approval, a plan or a question: once, for the session or always, with another input, with the mode after a plan; the first answer counts",
     handle: ({ engine, params, body, token }) =>

@@ -10,7 +10,6 @@ export const overviewRoutes: Route[] = [
   streamRoute("feed.stream", {
     scope: "read",
     at: "here",
-    extension: true,
     summary: "Stream all sessions and their pending approvals: a snapshot, then each change",
     handle: async ({ engine }, { open }) => {
       const stream = open();
@@ -20,7 +19,6 @@ export const overviewRoutes: Route[] = [
   jsonRoute("usage.list", {
     scope: "read",
     at: "here",
-    extension: true,
     summary: "Show the cost of sessions, by day (UTC) and agent",
     handle: async ({ engine, query }) => {
       const rows = await engine.sessions.usage(spanOf(query));
@@ -30,7 +28,6 @@ export const overviewRoutes: Route[] = [
   jsonRoute("usage.models", {
     scope: "read",
     at: "here",
-    extension: true,
     summary: "Show the cost of sessions, by day (UTC) and model",
     handle: async ({ engine, query }) => ({ data: await engine.sessions.modelUsage(spanOf(query)) }),
   }),

@@ -37,7 +37,6 @@ export const sessionEventRoutes: Route[] = [
   jsonRoute("sessions.events.take_back", {
     scope: "run",
     at: "writer",
-    extension: true,
     summary: "Withdraw a queued message; 409 if the agent already has it",
     handle: async ({ engine, params, token }) => {
       await engine.sessions.takeBack(params.session_id, params.event_id, token.name);

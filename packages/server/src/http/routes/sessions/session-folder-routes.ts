@@ -7,7 +7,6 @@ export const sessionFolderRoutes: Route[] = [
   jsonRoute("sessions.files.list", {
     scope: "read",
     at: "folder",
-    extension: true,
     summary: "List a directory of a session's folder",
     handle: async ({ engine, params, query }) => ({
       data: await engine.sessions.folder.list(params.session_id, query.path),
@@ -16,7 +15,6 @@ export const sessionFolderRoutes: Route[] = [
   jsonRoute("sessions.files.search", {
     scope: "read",
     at: "folder",
-    extension: true,
     summary: "Search the names or the contents of the files in a session's folder",
     handle: async ({ engine, params, query }) => {
       if (query.name === undefined && query.text === undefined) {
@@ -28,14 +26,12 @@ export const sessionFolderRoutes: Route[] = [
   jsonRoute("sessions.files.read", {
     scope: "read",
     at: "folder",
-    extension: true,
     summary: "Read a file of a session's folder, as text or, if it is binary, in base64",
     handle: ({ engine, params, query }) => engine.sessions.folder.read(params.session_id, query.path),
   }),
   jsonRoute("sessions.files.write", {
     scope: "run",
     at: "folder",
-    extension: true,
     summary: "Write a file of a session's folder while no turn runs",
     handle: ({ engine, params, body, token }) =>
       engine.sessions.folder.write(
@@ -47,14 +43,12 @@ export const sessionFolderRoutes: Route[] = [
   jsonRoute("sessions.files.move", {
     scope: "run",
     at: "folder",
-    extension: true,
     summary: "Move a file or folder of a session's folder while no turn runs",
     handle: ({ engine, params, body, token }) => engine.sessions.folder.move(params.session_id, body, token.name),
   }),
   jsonRoute("sessions.files.makeFolder", {
     scope: "run",
     at: "folder",
-    extension: true,
     summary: "Create a folder in a session's folder while no turn runs",
     handle: ({ engine, params, body, token }) =>
       engine.sessions.folder.makeFolder(params.session_id, body.path, token.name),
@@ -62,7 +56,6 @@ export const sessionFolderRoutes: Route[] = [
   jsonRoute("sessions.files.delete", {
     scope: "run",
     at: "folder",
-    extension: true,
     summary: "Delete a file or folder of a session's folder while no turn runs",
     handle: ({ engine, params, query, token }) =>
       engine.sessions.folder.delete(params.session_id, { ...query, recursive: query.recursive === "true" }, token.name),

@@ -5,14 +5,12 @@ export const sessionHistoryRoutes: Route[] = [
   jsonRoute("sessions.checkpoints", {
     scope: "read",
     at: "folder",
-    extension: true,
     summary: "List a session's turns, and the checkpoints of its folder",
     handle: ({ engine, params }) => engine.history.checkpoints(params.session_id),
   }),
   jsonRoute("sessions.diff", {
     scope: "read",
     at: "folder",
-    extension: true,
     summary: "Diff a session's files: of one turn, of all turns, or between two checkpoints (`now` is one, too)",
     handle: ({ engine, params, query }) =>
       engine.history.diff(params.session_id, { ...query, patch: query.patch === "true" }),
@@ -20,7 +18,6 @@ export const sessionHistoryRoutes: Route[] = [
   jsonRoute("sessions.cassette", {
     scope: "read",
     at: "folder",
-    extension: true,
     summary: "Export a session as a cassette: its model answers, calls, events and files, for a replay",
     longRunning: true,
     handle: ({ engine, params }) => engine.history.cassette(params.session_id),
@@ -28,21 +25,18 @@ export const sessionHistoryRoutes: Route[] = [
   jsonRoute("sessions.rewind", {
     scope: "run",
     at: "folder",
-    extension: true,
     summary: "Rewind files, conversation or both to before a turn, or list what that would change",
     handle: ({ engine, params, body, token }) => engine.history.rewind(params.session_id, body, token.name),
   }),
   jsonRoute("sessions.undoRewind", {
     scope: "run",
     at: "folder",
-    extension: true,
     summary: "Undo the last rewind",
     handle: ({ engine, params, body, token }) => engine.history.undoRewind(params.session_id, body, token.name),
   }),
   jsonRoute("sessions.fork", {
     scope: "run",
     at: "folder",
-    extension: true,
     summary: "Fork a session: start a new one with its history up to a message",
     longRunning: true,
     handle: async ({ engine, params, body, token }) => {
@@ -55,7 +49,6 @@ export const sessionHistoryRoutes: Route[] = [
   jsonRoute("sessions.compact", {
     scope: "run",
     at: "here",
-    extension: true,
     summary: "Compact the conversation: a separate turn replaces it with a summary",
     handle: async ({ engine, params, token }) => {
       await engine.history.compact(params.session_id, token.name);

@@ -34,7 +34,6 @@ export const sessionLogRoutes: Route[] = [
   jsonRoute("sessions.log.list", {
     scope: "read",
     at: "here",
-    extension: true,
     summary:
       "List events with their positions in the log, in pages from the end: for clients that fold events themselves",
     handle: async ({ engine, params, query }) => {

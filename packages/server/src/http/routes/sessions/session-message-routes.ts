@@ -6,7 +6,6 @@ export const sessionMessageRoutes: Route[] = [
   jsonRoute("sessions.messages.list", {
     scope: "read",
     at: "here",
-    extension: true,
     summary: "List the last messages of a session with their parts, as a person sees them",
     handle: async ({ engine, params, query }) => {
       const { session_id: session } = params;

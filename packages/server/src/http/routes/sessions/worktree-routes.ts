@@ -5,28 +5,24 @@ export const worktreeRoutes: Route[] = [
   jsonRoute("worktrees.list", {
     scope: "read",
     at: "each",
-    extension: true,
     summary: "List the worktrees of sessions on this machine, newest first",
     handle: async ({ engine }) => ({ data: await engine.worktrees.list() }),
   }),
   jsonRoute("worktrees.prune", {
     scope: "run",
     at: "each",
-    extension: true,
     summary: "Remove worktrees of archived and deleted sessions, unless that would lose work",
     handle: ({ engine, body, token }) => engine.worktrees.prune(body.dry_run, token.name),
   }),
   jsonRoute("sessions.worktree.retrieve", {
     scope: "read",
     at: "folder",
-    extension: true,
     summary: "Retrieve a session's worktree, with its changes and the work that exists only there",
     handle: ({ engine, params }) => engine.worktrees.status(params.session_id),
   }),
   downloadRoute("sessions.worktree.patch", {
     scope: "read",
     at: "folder",
-    extension: true,
     summary: "Download all changes in a session's worktree, committed or not, as a patch for git apply",
     handle: async ({ engine, params }) => {
       const content = Buffer.from(await engine.worktrees.patch(params.session_id));
@@ -41,21 +37,18 @@ export const worktreeRoutes: Route[] = [
   jsonRoute("sessions.worktree.merge", {
     scope: "run",
     at: "folder",
-    extension: true,
     summary: "Merge the commits of a session's worktree into its source branch, or undo that",
     handle: ({ engine, params, body, token }) => engine.worktrees.merge(params.session_id, body, token.name),
   }),
   jsonRoute("sessions.worktree.apply", {
     scope: "run",
     at: "folder",
-    extension: true,
     summary: "Apply the patch of a session's worktree to the files of its source folder, or undo that",
     handle: ({ engine, params, body, token }) => engine.worktrees.apply(params.session_id, body, token.name),
   }),
   jsonRoute("sessions.worktree.remove", {
     scope: "run",
     at: "folder",
-    extension: true,
     summary: "Remove a session's worktree, unless that would lose work; the session is archived",
     handle: async ({ engine, params, body, token }) => {
       await engine.worktrees.remove(params.session_id, body, token.name);
