@@ -7,7 +7,7 @@ import type { CreateTurnHooks } from "../hooks/turn-hook.ts";
 import type { PreviewSink } from "../log/outbox.ts";
 import type { ToolDefinitions } from "../mcp/tool-definitions.ts";
 import type { GradeOutcome } from "../outcomes/grader.ts";
-import type { Rules } from "../rules/rules.ts";
+import type { Rules } from "../rules/kept-rules.ts";
 import type { ActorSettings } from "./actor-settings.ts";
 
 export interface ActorDependencies {

@@ -3,7 +3,7 @@ import { newId, type EventId, type EventOf, type SessionEventBody } from "@tande
 import { CallRefused } from "./call-refused.ts";
 import { deniedResult, lateResult, replacedResult, reportedResult } from "./late-result.ts";
 import { resultOf, type OpenCall, type Placed } from "../log/open-turn.ts";
-import type { Rules } from "../rules/rules.ts";
+import type { Rules } from "../rules/kept-rules.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
 import { errorDetail } from "../log/error-detail.ts";
 import { PendingApprovals, type CallState } from "./pending-approvals.ts";

@@ -4,6 +4,7 @@ import {
   RequestError,
   type Approval,
   type ApprovalAnswer,
+  type ApprovalStatus,
   type Rule,
   type SessionEvent,
   type SessionId,
@@ -12,11 +13,10 @@ import {
 } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
 import type { HostAccount } from "@tandem/policy";
-import type { Rules } from "../rules/rules.ts";
+import type { Rules } from "../rules/kept-rules.ts";
 import { isAnswer, type Answer } from "./pending-calls.ts";
 import { answeredCall, answerEvent, expiredAnswer } from "./answer-event.ts";
 import { ApprovalReader, asCall, type FoundApproval } from "./approval-reader.ts";
-import type { Approvals } from "./approvals.ts";
 import { isApproval } from "./outcome.ts";
 import { isWorkerCall } from "../log/open-turn.ts";
 
@@ -25,8 +25,8 @@ const TAKEN_MS = 10_000;
 const ANSWERS = ["user.tool_confirmation", "user.custom_tool_result"];
 const SOME = 100;
 
-/** Queues answers at sessions, whose writers decide which came first. */
-export class ApprovalService implements Approvals {
+/** Pending and resolved approvals of all sessions. Answers are queued at sessions, whose writers decide which came first. */
+export class ApprovalService {
   readonly #store: Store;
   readonly #reader: ApprovalReader;
   readonly #wake: (session: SessionId) => void;
@@ -61,7 +61,18 @@ export class ApprovalService implements Approvals {
     });
   }
 
-  async list({ status, session, limit, cursor }: Parameters<Approvals["list"]>[0]): ReturnType<Approvals["list"]> {
+  /** Newest first. `cursor` is the `next` of the previous page. */
+  async list({
+    status,
+    session,
+    limit,
+    cursor,
+  }: {
+    status: ApprovalStatus;
+    session?: string;
+    limit: number;
+    cursor?: string;
+  }): Promise<{ data: Approval[]; next: string | null }> {
     const of = { ...(session !== undefined && { session }), ...(cursor !== undefined && { cursor }) };
     const found =
       status === "resolved"
@@ -81,6 +92,11 @@ export class ApprovalService implements Approvals {
     return (await this.#find(id)).approval;
   }
 
+  /**
+   * Answers in the name of `by`. The first answer wins: others get `conflict` with the first caller's name. Repeating the same
+   * answer is allowed. Resolves when the answer is taken, or after some seconds while it is durably queued. `mayKeepRules`
+   * permits rules that outlive the session or are wider than the suggestion.
+   */
   async answer(id: string, answer: ApprovalAnswer, by: string, mayKeepRules = false): Promise<Approval> {
     const found = await this.#find(id);
     const { row, approval } = found;
@@ -198,6 +214,8 @@ export class ApprovalService implements Approvals {
     throw new RequestError("conflict", `The approval ${approval.id} ${end}.`);
   }
 }
+
+export type Approvals = Omit<ApprovalService, "pending" | "expire" | "index">;
 
 /** An allowed call that has not started can be dismissed; if no process could be started for it, it can be allowed again. */
 const canAnswerAgain = ({ state, status }: Approval, { result }: ApprovalAnswer): boolean =>

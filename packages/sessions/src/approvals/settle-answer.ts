@@ -2,7 +2,7 @@ import { SESSION_METADATA, type ApprovalOutcome, type RuleScope } from "@tandem/
 import type { SessionChange, SessionRow } from "@tandem/storage";
 import { DID_NOT_RUN, settledResult } from "./late-result.ts";
 import { isWorkerCall, resultOf, type OpenCall, type Placed } from "../log/open-turn.ts";
-import type { Rules } from "../rules/rules.ts";
+import type { Rules } from "../rules/kept-rules.ts";
 import { allowsRun, type Answer } from "./pending-calls.ts";
 import { isApproval, nextMode, outcomeOf, resolution } from "./outcome.ts";
 import { toolState } from "./tool-state.ts";

@@ -2,7 +2,6 @@ import type { AuditEntry, AuditHead, AuditNote, AuditVerdict, SessionId, Clock }
 import { verifyAudit, type AuditLog, type Page, type Store } from "@tandem/storage";
 import type { Log } from "../host/host-settings.ts";
 import { AUDITED, auditEvent } from "./audit-event.ts";
-import type { Audit } from "./audit.ts";
 import { cleanNote } from "./clean-details.ts";
 
 const EVENTS_AT_ONCE = 200;
@@ -14,10 +13,12 @@ const GATHER_MS = 2_000;
 const MAX_TRIES = 5;
 
 /**
+ * The audit log: one hash chain for all sessions and for actions outside sessions.
+ *
  * Copies session logs into the audit log asynchronously, and resumes from its cursor after a crash. Each event is recorded
  * once, because entry and cursor share a transaction.
  */
-export class Auditor implements Audit {
+export class Auditor {
   readonly #store: Store;
   readonly #log: Log;
   readonly #clock: Clock;
@@ -68,6 +69,7 @@ export class Auditor implements Audit {
     }
   }
 
+  /** Records an action outside sessions. Secrets are redacted and long values truncated before it is stored. */
   async note(note: AuditNote): Promise<void> {
     await this.#store.audit.append([cleanNote(note)]);
   }
@@ -77,12 +79,14 @@ export class Auditor implements Audit {
     return this.#store.audit.list(query);
   }
 
+  /** All entries up to the returned head, in order, including everything until now. */
   async export(): Promise<{ head: AuditHead; entries: AsyncIterable<AuditEntry> }> {
     await this.#settle();
     const head = await this.#store.audit.head();
     return { head, entries: this.#entries(head.seq) };
   }
 
+  /** Verifies the whole chain; `noted` are heads that were recorded earlier. */
   async verify(noted: readonly AuditHead[]): Promise<AuditVerdict> {
     await this.#settle();
     const head = await this.#store.audit.head();
@@ -145,3 +149,5 @@ export class Auditor implements Audit {
     return name;
   }
 }
+
+export type Audit = Omit<Auditor, "start" | "stop" | "catchUp">;

@@ -18,15 +18,6 @@ import type { QuotaRegistry } from "./quota-registry.ts";
 import { totalsBeforeTurn, totalsNow } from "./read-spent.ts";
 import { limitsOfSession } from "./session-limits.ts";
 
-export interface BudgetControl {
-  /** The day, the project and all agents: entries with a limit, spending or a reservation. */
-  list(): Promise<BudgetGauge[]>;
-  /** A session's own limits, and shared limits that apply to it. */
-  session(id: string): Promise<BudgetGauge[]>;
-  /** Replaces the limits of an agent, a project or a day; without `of`, the defaults. */
-  set(scope: SharedScope | "session", of: string | undefined, limits: Limits, by?: string): Promise<BudgetGauge[]>;
-}
-
 interface BudgetDependencies {
   store: Store;
   book: QuotaRegistry;
@@ -39,7 +30,7 @@ interface BudgetDependencies {
 }
 
 /** Spending and limits, for display. */
-export class Budgets implements BudgetControl {
+export class Budgets {
   readonly #parts: BudgetDependencies;
 
   constructor(parts: BudgetDependencies) {

@@ -25,7 +25,7 @@ import { FilesOfSession } from "../checkpoints/files-of-session.ts";
 import { readPast } from "../checkpoints/session-past.ts";
 import { servedEvents } from "../log/event-redactor.ts";
 import { ruledSession } from "../rules/ruled-session.ts";
-import type { Rules } from "../rules/rules.ts";
+import type { Rules } from "../rules/kept-rules.ts";
 
 const PAGE = 1_000;
 const LIMITS = { maxBytes: 16 * 1024 * 1024, maxFiles: 10_000 };

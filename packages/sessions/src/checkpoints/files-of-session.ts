@@ -1,10 +1,11 @@
-import { RequestError, type EventOf, type SessionDiff, type TreeDiff } from "@tandem/protocol";
+import { RequestError, type EventOf, type QueryOutput, type SessionDiff, type TreeDiff } from "@tandem/protocol";
 import type { EventLog, SessionRow } from "@tandem/storage";
 import type { Checkpoint, CheckpointStores, CheckpointStore } from "@tandem/workspace";
 import { isAbsolute, relative } from "node:path";
 import { planFiles, type FilePlan } from "./file-plan.ts";
 import { findTurn, markBefore, type PastTurn, type SessionPast } from "./session-past.ts";
-import type { DiffQuery } from "./history.ts";
+
+export type DiffQuery = Omit<QueryOutput<"sessions.diff">, "patch"> & { patch?: boolean | undefined };
 
 const MAX_FILES = 500;
 const MAX_PATCH_BYTES = 2 * 1024 * 1024;

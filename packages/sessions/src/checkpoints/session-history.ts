@@ -19,9 +19,8 @@ import type { EnvironmentCatalogue } from "../resources/environments.ts";
 import type { SessionActors } from "../actor/session-actors.ts";
 import type { SessionMounts } from "../mounts/session-mounts.ts";
 import type { SessionPlaces } from "../resources/session-places.ts";
-import { FilesOfSession } from "./files-of-session.ts";
+import { FilesOfSession, type DiffQuery } from "./files-of-session.ts";
 import { forkSession } from "./fork-session.ts";
-import type { DiffQuery, History } from "./history.ts";
 import { rewindSession, undoRewind } from "./rewind-session.ts";
 import { findOpenSession, findSessionRow } from "../log/find-session-row.ts";
 import { readPast } from "./session-past.ts";
@@ -44,13 +43,15 @@ interface HistoryDependencies {
   clock: Clock;
 }
 
-export class SessionHistory implements History {
+/** The history of a session's files and conversation: diffs, rewind and fork. */
+export class SessionHistory {
   readonly #parts: HistoryDependencies;
 
   constructor(parts: HistoryDependencies) {
     this.#parts = parts;
   }
 
+  /** The session's turns and the checkpoints of its folder, oldest first. */
   async checkpoints(id: string): Promise<SessionCheckpoints> {
     const { store, checkpointStores } = this.#parts;
     const row = await this.#row(id);
@@ -78,6 +79,10 @@ export class SessionHistory implements History {
     };
   }
 
+  /**
+   * The diff between two points: checkpoint ids, or `now`. A turn stands for its two checkpoints. By default, from before the
+   * first turn to after the last.
+   */
   async diff(id: string, query: DiffQuery): Promise<SessionDiff> {
     const { store, checkpointStores } = this.#parts;
     const row = await this.#row(id);
@@ -85,10 +90,12 @@ export class SessionHistory implements History {
     return files.diff(query);
   }
 
+  /** The session as a cassette: model answers, calls, events and files, for a replay. Works in any state. */
   async cassette(id: string): Promise<Cassette> {
     return this.#parts.exportCassette(await this.#row(id));
   }
 
+  /** Rewinds files, conversation or both to before a turn. Fails with `conflict` while a turn runs. */
   async rewind(id: string, params: RewindParams, by = "unknown"): Promise<RewindOutcome> {
     const row = await this.#open(id);
     if (params.dry_run) return rewindSession({ ...this.#parts, row }, params);
@@ -99,6 +106,7 @@ export class SessionHistory implements History {
     );
   }
 
+  /** Undoes the last rewind, if no turn followed it. */
   async undoRewind(id: string, { force = false }: RewindUndoParams, by = "unknown"): Promise<RewindOutcome> {
     const row = await this.#open(id);
     return this.#parts.actors.with(row.id, (actor) =>
@@ -108,6 +116,7 @@ export class SessionHistory implements History {
     );
   }
 
+  /** Creates a session that continues from before a message, or from the end. The source is unchanged. */
   async fork(id: string, params: ForkParams, by?: string): Promise<Session> {
     const head = await this.#parts.store.events.head((await this.#row(id)).id);
     const row = await readCurrent(this.#parts, id);
@@ -118,6 +127,7 @@ export class SessionHistory implements History {
     return this.#parts.sessions.get(fork.id);
   }
 
+  /** Replaces the conversation by its summary, in a separate turn. */
   async compact(id: string, by?: string): Promise<void> {
     const row = await this.#open(id);
     const { claudeSession, status } = row;
@@ -142,3 +152,5 @@ export class SessionHistory implements History {
     return findOpenSession(this.#parts.store.sessions, id);
   }
 }
+
+export type History = Omit<SessionHistory, "compactNext">;

@@ -14,7 +14,7 @@ import type { KillSwitch } from "../budgets/kill-switch.ts";
 import { rosterOf } from "../log/agent-roster.ts";
 import { readContent } from "../log/read-content.ts";
 import { PROMPT_TYPES, promptOf } from "../log/outcome-prompt.ts";
-import type { Rules } from "../rules/rules.ts";
+import type { Rules } from "../rules/kept-rules.ts";
 import { CommandCatalogue, type SlashCommand } from "./command-catalogue.ts";
 import type { CommandFile } from "./command-file.ts";
 import { expandCommand, fenced } from "./expand-command.ts";

@@ -21,7 +21,7 @@ import { approvalNote } from "../approvals/approval-note.ts";
 import type { GatewayWatch } from "../budgets/side-requests.ts";
 import type { DatabaseWait } from "../host/database-wait.ts";
 import type { JudgedCall } from "@tandem/policy";
-import type { Rules } from "../rules/rules.ts";
+import type { Rules } from "../rules/kept-rules.ts";
 import { plansFolder } from "./plans-folder.ts";
 import { createHost } from "./conversation-host.ts";
 import { conversationSetup } from "../process/conversation-setup.ts";

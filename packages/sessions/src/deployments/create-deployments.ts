@@ -11,7 +11,6 @@ import type { SessionPlaces } from "../resources/session-places.ts";
 import type { SessionService } from "../resources/session-service.ts";
 import { TriggerRecords } from "../triggers/trigger-records.ts";
 import { TriggerService } from "../triggers/trigger-service.ts";
-import type { Triggers } from "../triggers/triggers.ts";
 import { DeploymentRecords } from "./deployment-records.ts";
 import { DeploymentService } from "./deployment-service.ts";
 import { DueRuns } from "./due-runs.ts";
@@ -34,7 +33,7 @@ interface DeploymentParts {
 /** Deployments, and the scheduler that starts them. */
 export function createDeployments(parts: DeploymentParts): {
   deployments: DeploymentService;
-  triggers: Triggers;
+  triggers: TriggerService;
   scheduler: Scheduler;
 } {
   const { store, agents, sessions, secrets, killSwitch, note, settings } = parts;

@@ -14,7 +14,7 @@ import {
   isoNow,
   type Clock,
 } from "@tandem/protocol";
-import type { Page, RecordChange } from "@tandem/storage";
+import type { Page, PageQuery, RecordChange } from "@tandem/storage";
 import { mergeMetadata } from "../host/merge-metadata.ts";
 import type { AgentCatalogue } from "../resources/agents.ts";
 import { checkMetadata } from "../resources/session-draft.ts";
@@ -22,7 +22,6 @@ import type { Sessions } from "../resources/sessions.ts";
 import { untilWritten } from "../host/until-written.ts";
 import type { DeploymentRecords } from "./deployment-records.ts";
 import { deploymentView, runView } from "./deployment-view.ts";
-import type { DeploymentQuery, Deployments, RunQuery } from "./deployments.ts";
 import { readFiltered } from "../host/read-filtered.ts";
 import type { ResourceTokens } from "./resource-tokens.ts";
 import { newRun } from "./run-records.ts";
@@ -34,6 +33,14 @@ import type { SettledRun, StoredDeployment } from "./stored-deployment.ts";
 /** Anthropic's limit for an organisation. */
 const MAX_SCHEDULES = 1_000;
 const MAX_PAGE = 100_000;
+
+type DeploymentQuery = PageQuery & { agentId?: string | undefined; status?: "active" | "paused" | undefined };
+
+type RunQuery = PageQuery & {
+  deploymentId?: string | undefined;
+  hasError?: boolean | undefined;
+  trigger?: "schedule" | "manual" | undefined;
+};
 
 interface DeploymentServiceDependencies {
   records: DeploymentRecords;
@@ -53,16 +60,20 @@ interface DeploymentServiceDependencies {
 
 type Event = `deployment.${"created" | "updated" | "paused" | "unpaused" | "archived"}`;
 
-/** The operations of clients on deployments and their runs. */
-export class DeploymentService implements Deployments {
+/** Agents that run by themselves, at scheduled times and on request: the operations of clients. */
+export class DeploymentService {
   readonly #dependencies: DeploymentServiceDependencies;
-  readonly runs: Deployments["runs"];
+  readonly runs: {
+    get(id: string): Promise<DeploymentRun>;
+    list(query: RunQuery): Promise<Page<DeploymentRun>>;
+  };
 
   constructor(dependencies: DeploymentServiceDependencies) {
     this.#dependencies = dependencies;
     this.runs = { get: (id) => this.#run(id), list: (query) => this.#listRuns(query) };
   }
 
+  /** Here and below, `by` is the caller's name for the audit. */
   async create(params: DeploymentCreateParams, by?: string, id = newId("deployment")): Promise<Deployment> {
     const { records, tokens, clock } = this.#dependencies;
     const at = isoNow(clock);
@@ -146,6 +157,7 @@ export class DeploymentService implements Deployments {
     return this.#changed(stored, "deployment.paused", by);
   }
 
+  /** The schedule continues with its next time; times that passed meanwhile are not made up for. */
   async unpause(id: string, by?: string): Promise<Deployment> {
     const { value } = await this.#dependencies.records.get(id);
     if (!value.paused && value.archivedAt === null) return this.#view(value);
@@ -157,6 +169,7 @@ export class DeploymentService implements Deployments {
     return this.#changed(stored, "deployment.unpaused", by);
   }
 
+  /** Starts a session now, also if the deployment is paused. With the same `run`, it starts only one. */
   async run(id: string, by = "unknown", runId: DeploymentRunId = newId("deploymentRun")): Promise<DeploymentRun> {
     const { records, starter, refuseIfStopped, note, clock } = this.#dependencies;
     const { value: deployment } = await records.get(id);
@@ -286,6 +299,8 @@ export class DeploymentService implements Deployments {
     throw invalid(`schedule: there are ${MAX_SCHEDULES} scheduled deployments, the maximum; archive or pause some`);
   }
 }
+
+export type Deployments = Omit<DeploymentService, "archiveOf" | "enqueue">;
 
 function scheduleFrom(params: DeploymentCreateParams["schedule"]): StoredDeployment["schedule"] {
   if (!params) return null;

@@ -4,7 +4,7 @@ import type { SessionRow } from "@tandem/storage";
 import { Timer } from "../host/timer.ts";
 import type { HostSettings } from "../host/host-settings.ts";
 import type { McpSettings } from "../mcp/mcp-settings.ts";
-import type { Rules } from "../rules/rules.ts";
+import type { Rules } from "../rules/kept-rules.ts";
 import { canRead } from "../skills/agent-skills.ts";
 import type { TrustSettings } from "../trust/folder-trust.ts";
 import { trustedParts } from "../trust/trusted-parts.ts";

@@ -2,7 +2,7 @@ import type { EventLog } from "@tandem/storage";
 import type { CheckpointStores } from "@tandem/workspace";
 import type { SessionCommands } from "../commands/session-commands.ts";
 import type { ProcessSettings } from "../process/process-settings.ts";
-import type { Rules } from "../rules/rules.ts";
+import type { Rules } from "../rules/kept-rules.ts";
 import { evidenceOf } from "./evidence-of.ts";
 import type { GradeOutcome } from "./grader.ts";
 import { createModelGrader } from "./model-grader.ts";

@@ -7,7 +7,7 @@ import { errorDetail } from "../log/error-detail.ts";
 import { openSandbox } from "../process/open-sandbox.ts";
 import type { ProcessSettings } from "../process/process-settings.ts";
 import { turnOptions } from "../process/turn-options.ts";
-import type { Rules } from "../rules/rules.ts";
+import type { Rules } from "../rules/kept-rules.ts";
 import { GraderUnavailable, type Grade, type GradeOutcome, type GradingControl, type GradingTask } from "./grader.ts";
 import { GRADER_SYSTEM, gradingPrompt, type Evidence } from "./grading-prompt.ts";
 

@@ -6,7 +6,7 @@ import type { OpenCall } from "../log/open-turn.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
 import { hostServersOf } from "../mcp/host-servers-of.ts";
 import type { ToolDefinitions } from "../mcp/tool-definitions.ts";
-import type { Rules } from "../rules/rules.ts";
+import type { Rules } from "../rules/kept-rules.ts";
 import type { ProcessSettings } from "./process-settings.ts";
 import { openProcessSetup } from "./process-setup.ts";
 import { admitLateCall, sessionJudge } from "./session-judge.ts";

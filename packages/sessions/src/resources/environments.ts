@@ -22,17 +22,8 @@ import type { SessionPlaces } from "./session-places.ts";
 const PAGE = 200;
 const EPOCH = "2026-01-01T00:00:00.000Z";
 
-export interface Environments {
-  create(params: EnvironmentCreateParams, id?: EnvironmentId): Promise<Environment>;
-  get(id: string): Promise<Environment>;
-  update(id: string, params: EnvironmentUpdateParams): Promise<Environment>;
-  archive(id: string): Promise<Environment>;
-  delete(id: string): Promise<void>;
-  list(query: PageQuery): Promise<Page<Environment>>;
-}
-
 /** The environments of sessions. Settings that this machine cannot honour are rejected, never ignored. */
-export class EnvironmentCatalogue implements Environments {
+export class EnvironmentCatalogue {
   readonly #store: EnvironmentStore;
   readonly #places: SessionPlaces;
   readonly #local: Environment;
@@ -202,6 +193,8 @@ export class EnvironmentCatalogue implements Environments {
     if (folder !== undefined) await this.#places.resolve(folder);
   }
 }
+
+export type Environments = Omit<EnvironmentCatalogue, "findLike" | "open" | "forProcess">;
 
 const namesNetworking = ({ config }: Pick<EnvironmentCreateParams, "config">): boolean =>
   config?.type === "cloud" && config.networking !== null && config.networking !== undefined;

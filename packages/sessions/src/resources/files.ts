@@ -1,22 +1,8 @@
 import { newId, RequestError, type FileId, type FileMetadata, type Clock } from "@tandem/protocol";
 import type { FileStore, Page, PageQuery } from "@tandem/storage";
 
-export interface Files {
-  upload(file: {
-    id?: FileId;
-    filename: string;
-    mimeType: string;
-    content: Uint8Array;
-    expiresInSeconds?: number;
-  }): Promise<FileMetadata>;
-  get(id: string): Promise<FileMetadata>;
-  content(id: string): Promise<{ metadata: FileMetadata; content: Uint8Array }>;
-  delete(id: string): Promise<void>;
-  list(query: PageQuery & { ids?: readonly string[]; scope?: string }): Promise<Page<FileMetadata>>;
-}
-
 /** Uploaded files. An expired file is treated as missing and is deleted on its next access. */
-export class FileCatalogue implements Files {
+export class FileCatalogue {
   readonly #store: FileStore;
   readonly #clock: Clock;
 
@@ -25,7 +11,13 @@ export class FileCatalogue implements Files {
     this.#clock = clock;
   }
 
-  async upload(upload: Parameters<Files["upload"]>[0]): Promise<FileMetadata> {
+  async upload(upload: {
+    id?: FileId;
+    filename: string;
+    mimeType: string;
+    content: Uint8Array;
+    expiresInSeconds?: number;
+  }): Promise<FileMetadata> {
     const now = this.#clock.now();
     const { expiresInSeconds } = upload;
     const file: FileMetadata = {

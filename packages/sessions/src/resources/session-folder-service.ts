@@ -1,6 +1,14 @@
 import { createHash } from "node:crypto";
 import { findDecidingName } from "@tandem/policy";
-import { RequestError, type EventOf, type FileChange, type SessionEventBody, type SessionId } from "@tandem/protocol";
+import {
+  RequestError,
+  type EventOf,
+  type FileChange,
+  type FolderEntry,
+  type FolderFile,
+  type SessionEventBody,
+  type SessionId,
+} from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
 import {
   listFolder,
@@ -14,7 +22,6 @@ import {
 } from "@tandem/workspace";
 import type { SessionActor } from "../actor/session-actor.ts";
 import { MOUNT_FOLDER } from "../mounts/mount-path.ts";
-import type { SessionFolder } from "./sessions.ts";
 
 const MAX_READ_BYTES = 1024 * 1024;
 const MAX_WRITE_BYTES = 10 * 1024 * 1024;
@@ -31,25 +38,32 @@ interface FolderDependencies {
 type Done = Pick<EventOf<"tandem.file">, "action" | "path" | "to" | "sha256">;
 
 /** The files of a session's folder for clients. They are changed between turns, with a checkpoint before and after. */
-export class SessionFolderService implements SessionFolder {
+export class SessionFolderService {
   readonly #dependencies: FolderDependencies;
 
   constructor(dependencies: FolderDependencies) {
     this.#dependencies = dependencies;
   }
 
-  async list(id: string, path: string): ReturnType<SessionFolder["list"]> {
+  async list(id: string, path: string): Promise<FolderEntry[]> {
     return listFolder(await this.#folder(id), path);
   }
 
-  async search(id: string, query: Parameters<SessionFolder["search"]>[1]): ReturnType<SessionFolder["search"]> {
+  async search(
+    id: string,
+    query: { name?: string; text?: string; limit: number },
+  ): Promise<{ path: string; line?: number; text?: string }[]> {
     return searchFolder(await this.#folder(id), query);
   }
 
-  async read(id: string, path: string): ReturnType<SessionFolder["read"]> {
+  async read(id: string, path: string): Promise<FolderFile> {
     return readInside(await this.#folder(id), path, { maxBytes: MAX_READ_BYTES });
   }
 
+  /**
+   * Writes a file atomically. `sha256` is the expected content of the present one; null if there must be none. This and the
+   * following changes are refused while a turn runs, and a rewind to an earlier turn undoes them.
+   */
   async write(
     id: string,
     { path, content, sha256: expected }: { path: string; content: Uint8Array; sha256?: string | null },
@@ -67,6 +81,7 @@ export class SessionFolderService implements SessionFolder {
     });
   }
 
+  /** Overwrites nothing. */
   async move(id: string, { from, to }: { from: string; to: string }, by: string): Promise<FileChange> {
     return this.#change(id, by, async (folder) => {
       await moveInside(folder, from, to, { refuse });

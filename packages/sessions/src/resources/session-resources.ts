@@ -18,15 +18,6 @@ interface TokenChange {
   authorization_token: string;
 }
 
-export interface SessionResources {
-  /** Mounts a file, also during a turn: it never replaces one. With an `id` that exists, it returns that resource. */
-  add(session: string, params: SessionResourceParams, by?: string, id?: string): Promise<FileResource>;
-  /** Replaces the token of a repository. */
-  update(session: string, resource: string, params: TokenChange, by?: string): Promise<SessionResource>;
-  /** Removes a resource. Refused during a turn. A file that has changed since it was mounted stays. */
-  delete(session: string, resource: string, by?: string): Promise<void>;
-}
-
 interface ResourceDependencies {
   store: Pick<Store, "files">;
   clock: Clock;
@@ -38,13 +29,14 @@ interface ResourceDependencies {
 }
 
 /** Changes the resources of living sessions, as their writer. */
-export class SessionResourceService implements SessionResources {
+export class SessionResourceService {
   readonly #dependencies: ResourceDependencies;
 
   constructor(dependencies: ResourceDependencies) {
     this.#dependencies = dependencies;
   }
 
+  /** Mounts a file, also during a turn: it never replaces one. With an `id` that exists, it returns that resource. */
   async add(session: string, params: SessionResourceParams, by?: string, id?: string): Promise<FileResource> {
     if (params.type !== "file") {
       throw new RequestError("invalid_request", `type: a ${params.type} is mounted when its session is created.`, {
@@ -78,6 +70,7 @@ export class SessionResourceService implements SessionResources {
     return found;
   }
 
+  /** Replaces the token of a repository. */
   async update(
     session: string,
     resource: string,
@@ -102,6 +95,7 @@ export class SessionResourceService implements SessionResources {
     return find(row, resource);
   }
 
+  /** Removes a resource. Refused during a turn. A file that has changed since it was mounted stays. */
   async delete(session: string, resource: string, by?: string): Promise<void> {
     const { id } = await this.#dependencies.open(session);
     await this.#dependencies.actors.with(id, (actor) =>

@@ -19,16 +19,16 @@ import type { DeltaHub, PreviewListener } from "../log/delta-hub.ts";
 import { findOpenSession, findSessionRow } from "../log/find-session-row.ts";
 import { servedEvent, servedEvents, servedJson } from "../log/event-redactor.ts";
 import type { RepositoryTokens } from "../mounts/repository-tokens.ts";
-import { SessionResourceService, type SessionResources } from "./session-resources.ts";
+import { SessionResourceService } from "./session-resources.ts";
 import { describeUpdate } from "./describe-update.ts";
 import { Feed, type FeedItem } from "../log/feed.ts";
-import type { Rules } from "../rules/rules.ts";
+import type { Rules } from "../rules/kept-rules.ts";
 import { archiveThread } from "./archive-thread.ts";
 import { checkNoOpenRun } from "../workflows/check-no-open-run.ts";
 import { SessionCreator, type SessionCreatorDependencies } from "./session-creator.ts";
 import { SessionFolderService } from "./session-folder-service.ts";
 import { sentBy } from "./sent-by.ts";
-import type { RetriedSend, RunOfDeployment, SessionFolder, Sessions, UseSessionId } from "./sessions.ts";
+import type { RetriedSend, RunOfDeployment, Sessions, UseSessionId } from "./sessions.ts";
 import { inQueueOrder, isAnswer, SentEvents } from "./sent-events.ts";
 import { sessionView, threadView } from "../log/session-view.ts";
 import type { WorkQueue } from "../work/work-queue.ts";
@@ -49,8 +49,8 @@ export class SessionService implements Sessions {
   readonly #feed: Feed;
   readonly #sent: SentEvents;
   readonly #creator: SessionCreator;
-  readonly folder: SessionFolder;
-  readonly resources: SessionResources;
+  readonly folder: SessionFolderService;
+  readonly resources: SessionResourceService;
 
   constructor(dependencies: SessionServiceDependencies) {
     this.#dependencies = dependencies;

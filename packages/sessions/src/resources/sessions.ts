@@ -11,13 +11,12 @@ import type {
   SessionId,
   SessionUpdateParams,
   Thread,
-  FileChange,
-  FolderEntry,
-  FolderFile,
 } from "@tandem/protocol";
 import type { EncodedEvent, EventRange, Page, SessionStore } from "@tandem/storage";
 import type { SlashCommand } from "../commands/command-catalogue.ts";
-import type { SessionResources } from "./session-resources.ts";
+import type { Public } from "../host/public.ts";
+import type { SessionFolderService } from "./session-folder-service.ts";
+import type { SessionResourceService } from "./session-resources.ts";
 import type { FeedItem } from "../log/feed.ts";
 import type { PreviewListener } from "../log/delta-hub.ts";
 
@@ -90,9 +89,9 @@ export interface Sessions {
   /**
    * The session's folder: list a directory, search names and contents, read a file. Links out of the folder are not followed.
    */
-  readonly folder: SessionFolder;
+  readonly folder: Public<SessionFolderService>;
   /** Files and repositories of a living session. */
-  readonly resources: SessionResources;
+  readonly resources: Public<SessionResourceService>;
   /** All sessions and pending approvals, then each change, until the signal fires. */
   feed(signal: AbortSignal): AsyncIterable<FeedItem>;
   usage(span: { from: string; to: string }): Promise<{ day: string; agentId: string; usd: number; sessions: number }[]>;
@@ -103,30 +102,4 @@ export interface RetriedSend {
   ids: readonly EventId[];
   /** An earlier try may have sent the events. */
   isResumed: boolean;
-}
-
-export interface SessionFolder {
-  list(id: string, path: string): Promise<FolderEntry[]>;
-  search(
-    id: string,
-    query: { name?: string; text?: string; limit: number },
-  ): Promise<{ path: string; line?: number; text?: string }[]>;
-  read(id: string, path: string): Promise<FolderFile>;
-  /**
-   * Writes a file atomically. `sha256` is the expected content of the present one; null if there must be none. This and the
-   * following changes are refused while a turn runs, and a rewind to an earlier turn undoes them.
-   */
-  write(
-    id: string,
-    file: { path: string; content: Uint8Array; sha256?: string | null | undefined },
-    by: string,
-  ): Promise<FileChange>;
-  /** Overwrites nothing. */
-  move(id: string, paths: { from: string; to: string }, by: string): Promise<FileChange>;
-  makeFolder(id: string, path: string, by: string): Promise<FileChange>;
-  delete(
-    id: string,
-    file: { path: string; recursive?: boolean; sha256?: string | undefined },
-    by: string,
-  ): Promise<FileChange>;
 }

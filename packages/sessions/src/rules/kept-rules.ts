@@ -33,7 +33,6 @@ import {
   type RuleOwner,
   suggestRule,
 } from "@tandem/policy";
-import type { Rules, TestedSession } from "./rules.ts";
 import type { TurnHook } from "../hooks/turn-hook.ts";
 import { worktreeAt } from "../host/worktree-registry.ts";
 
@@ -42,10 +41,17 @@ const KIND = "rule";
 /** The repository of a session's worktree, recorded on first use because the agent can delete the link. */
 const PROJECT = "session_project";
 const project = z.object({ repository: z.string() });
-/** The page size, larger than most rule lists; each page is one read. */
 
 /** How stale rules from other processes may be during a turn. */
 const FRESH_MS = 250;
+
+/** The session for a test. It provides folder, agent and mode; by default the project's folder and `default`. */
+interface TestedSession {
+  sessionId?: string | undefined;
+  agentId?: string | undefined;
+  folder?: string | undefined;
+  mode?: PermissionMode | undefined;
+}
 
 interface KeptRulesOptions {
   records: Records;
@@ -68,8 +74,8 @@ interface KeptRulesOptions {
   sessionOf: (id: string) => Promise<{ folder: string; agentId: string; mode: PermissionMode | undefined }>;
 }
 
-/** Rules of the project's file, followed by those in the store. */
-export class KeptRules implements Rules {
+/** Stored permission rules: those of the project's file, followed by those in the store. */
+export class KeptRules {
   readonly #parts: KeptRulesOptions;
   readonly #file: readonly KeptRule[];
   #stored: readonly KeptRule[] = [];
@@ -89,12 +95,14 @@ export class KeptRules implements Rules {
     });
   }
 
+  /** Rules of files come first, in order; the others by age. */
   async list(of?: RuleOwner): Promise<KeptRule[]> {
     await this.#read();
     const owner = of && (await this.#ownerOf(of));
     return this.#all().filter((rule) => !owner || (rule.scope === owner.scope && rule.of === owner.of));
   }
 
+  /** Rejects a rule that cannot be enforced. Idempotent for an existing rule. */
   async add(rule: Rule, { by, ...given }: RuleOwner & { by: string }): Promise<KeptRule> {
     checkRule(rule);
     const owner = await this.#ownerOf(given);
@@ -109,6 +117,7 @@ export class KeptRules implements Rules {
     return kept;
   }
 
+  /** `by` is the caller's name. */
   async remove(id: string, by = "unknown"): Promise<void> {
     await this.#read();
     const kept = this.#stored.find((rule) => rule.id === id);
@@ -121,12 +130,14 @@ export class KeptRules implements Rules {
     await this.#parts.note?.({ kind: "rule.removed", actor: by, details: { ...kept } });
   }
 
+  /** Removes the rules of a deleted session or agent. */
   async forget(owner: RuleOwner): Promise<void> {
     await this.#read();
     const of = this.#stored.filter((rule) => rule.scope === owner.scope && rule.of === owner.of);
     if (of.length > 0) await this.#delete(of.map(({ id }) => id!));
   }
 
+  /** The rules of a session: the user's, its project's, its agent's and its own. */
   async bookOf(session: { id: string; agentId: string; folder: string }): Promise<RuleBook> {
     await this.#read();
     const paths = this.#paths(session.folder);
@@ -171,6 +182,7 @@ export class KeptRules implements Rules {
     };
   }
 
+  /** Judges a call written as `Bash(git push)`, `Edit(src/a.ts)` or `mcp__github__merge`, with the reason. */
   async test(text: string, wanted: TestedSession): Promise<TestedCall> {
     const call = readCall(text);
     await this.#read();
@@ -274,6 +286,8 @@ export class KeptRules implements Rules {
     };
   }
 }
+
+export type Rules = Omit<KeptRules, "turnHook" | "left">;
 
 /** Claude Code's credential files. */
 const credentialFiles = ({ home, configDir, stateFolder }: KeptRulesOptions): string[] => [

@@ -26,15 +26,6 @@ const SHOWN = 200;
 /** A grant for once counts this long: programs connect several times for one task, such as after a redirect. */
 const ONCE_MS = 5 * 60_000;
 
-/** Hosts that people allow beyond the configuration, and hosts that were refused. */
-export interface SandboxHosts {
-  /** With a session: its own hosts and those of its folder. */
-  list(session?: string): Promise<{ data: SandboxHost[]; refused: RefusedHost[] }>;
-  /** Idempotent. `folder` is used for the scope `folder`; else the session's own. */
-  allow(grant: HostGrant): Promise<SandboxHost>;
-  revoke(id: string, by: string): Promise<void>;
-}
-
 interface HostGrant {
   host: string;
   scope: SandboxHost["scope"];
@@ -75,8 +66,11 @@ interface HostGrantsOptions {
   environmentOf: (environment: string) => Promise<Pick<SessionHosts, "networking" | "packages">>;
 }
 
-/** Grants are in the store, so that they survive restarts and count in all processes of a fleet. */
-export class HostGrants implements SandboxHosts {
+/**
+ * Hosts that people allow beyond the configuration, and hosts that were refused. They are in the store, so that they survive
+ * restarts and count in all processes of a fleet.
+ */
+export class HostGrants {
   readonly #options: HostGrantsOptions;
   #grants: readonly { grant: SandboxHost; matches: HostFilter }[] = [];
   #readAt = -Infinity;
@@ -119,6 +113,7 @@ export class HostGrants implements SandboxHosts {
     };
   }
 
+  /** With a session: its own hosts and those of its folder. */
   async list(session?: string): Promise<{ data: SandboxHost[]; refused: RefusedHost[] }> {
     await this.#read();
     const own = session === undefined ? undefined : await this.#options.sessionOf(session);
@@ -140,6 +135,7 @@ export class HostGrants implements SandboxHosts {
     };
   }
 
+  /** Idempotent. `folder` is used for the scope `folder`; else the session's own. */
   async allow({ host, scope, session, folder, by }: HostGrant): Promise<SandboxHost> {
     // Throws for a pattern that the proxy does not accept.
     hostRules([host]);
@@ -239,6 +235,8 @@ export class HostGrants implements SandboxHosts {
     this.#grants = grants;
   }
 }
+
+export type SandboxHosts = Omit<HostGrants, "open" | "forget">;
 
 const covers = ({ scope, of }: SandboxHost, session: string, folders: readonly string[]): boolean =>
   scope !== "folder" ? of === session : folders.some((folder) => folder === of || folder.startsWith(`${of}${sep}`));

@@ -14,7 +14,6 @@ import type { AgentStore, Blobs, Page, PageQuery, Records } from "@tandem/storag
 import type { FolderSkill } from "./folder-skills.ts";
 import { readBundle, type SkillBundle, type SkillUpload } from "./skill-bundle.ts";
 import { isRefusal, SkillStore, type SkillAt, type StoredSkill, type StoredVersion } from "./skill-store.ts";
-import type { Skills } from "./skills.ts";
 import { packZip } from "./zip-archive.ts";
 
 export interface SkillSettings {
@@ -30,7 +29,8 @@ interface CatalogueSettings extends SkillSettings {
   note: (note: AuditNote) => Promise<void>;
 }
 
-export class SkillCatalogue implements Skills {
+/** Skills: folders of instructions that agents load when they need them. Versions never change. */
+export class SkillCatalogue {
   readonly #store: SkillStore;
   readonly #settings: CatalogueSettings;
   readonly anthropicSkills: NonNullable<SkillSettings["anthropicSkills"]>;
@@ -42,7 +42,7 @@ export class SkillCatalogue implements Skills {
   }
 
   async create(
-    { files, displayName, by }: Parameters<Skills["create"]>[0],
+    { files, displayName, by }: { files: readonly SkillUpload[]; displayName?: string | undefined; by: string },
     ids = { skill: newId("skill"), version: newId("skillVersion") },
   ): Promise<Skill> {
     const bundle = await readBundle(files);
@@ -67,7 +67,12 @@ export class SkillCatalogue implements Skills {
     return toSkill((await this.#ofFolder(id)).skill, "plugin");
   }
 
-  async list({ limit, cursor, source }: Parameters<Skills["list"]>[0]): Promise<Page<Skill>> {
+  /** Newest first; skills of trusted folders come last. */
+  async list({
+    limit,
+    cursor,
+    source,
+  }: PageQuery & { source?: Skill["source"]["type"] | undefined }): Promise<Page<Skill>> {
     const after = cursor === undefined ? undefined : readCursor(cursor);
     const wantsCustom = source === undefined || source === "custom";
     const wantsFolders = source === undefined || source === "plugin";
@@ -81,6 +86,7 @@ export class SkillCatalogue implements Skills {
     ]);
   }
 
+  /** Deletes it with all versions. */
   async delete(id: string, by: string): Promise<void> {
     const removed = await this.#store.retried(async () => {
       const at = await this.#stored(id);
@@ -96,6 +102,7 @@ export class SkillCatalogue implements Skills {
     });
   }
 
+  /** The agents that have a skill, and the sizes of its versions. */
   async use(id: string): Promise<SkillUse> {
     const found = await this.#store.skill(id);
     const folder = found ? undefined : await this.#ofFolder(id);
@@ -135,10 +142,12 @@ export class SkillCatalogue implements Skills {
     return toVersion(version);
   }
 
+  /** `version`: an id or `latest`. */
   async version(id: string, version: string): Promise<SkillVersion> {
     return toVersion((await this.#version(id, version)).version);
   }
 
+  /** Newest first. */
   async versions(id: string, { limit, cursor }: PageQuery): Promise<Page<SkillVersion>> {
     const after = cursor === undefined ? undefined : readCursor(cursor);
     if (!(await this.#store.skill(id))) {
@@ -148,6 +157,7 @@ export class SkillCatalogue implements Skills {
     return toPage(limit, (await this.#store.versions(id, { after, limit: limit + 1 })).map(toVersion));
   }
 
+  /** Refused for the only version. */
   async deleteVersion(id: string, version: string, by: string): Promise<void> {
     const removed = await this.#store.retried(async () => {
       const { skill, revision } = await this.#stored(id);
@@ -167,6 +177,7 @@ export class SkillCatalogue implements Skills {
     await this.#note("skill.version_deleted", by, removed);
   }
 
+  /** The zip archive of a version: one folder, named like the skill. */
   async content(
     id: string,
     version: string,
@@ -253,6 +264,8 @@ export class SkillCatalogue implements Skills {
     return this.#settings.note({ kind, actor: by, details });
   }
 }
+
+export type Skills = Omit<SkillCatalogue, "anthropicSkills" | "sweep" | "stored">;
 
 export const LATEST = "latest";
 

@@ -20,7 +20,6 @@ import { renderMessage } from "./render-message.ts";
 import { payloadValues } from "./payload-values.ts";
 import type { LoggedDelivery, StoredTrigger } from "./stored-trigger.ts";
 import type { TriggerRecords } from "./trigger-records.ts";
-import type { Triggers } from "./triggers.ts";
 import { verifyDelivery, type InboundDelivery, type VerifiedDelivery } from "./verify-delivery.ts";
 import { whyIgnored } from "./why-ignored.ts";
 
@@ -41,8 +40,8 @@ interface TriggerDependencies {
   clock: Clock;
 }
 
-/** The operations of clients on triggers, and the intake of deliveries. */
-export class TriggerService implements Triggers {
+/** Signed deliveries of other services that start runs of a deployment: the operations of clients, and the intake. */
+export class TriggerService {
   readonly #dependencies: TriggerDependencies;
 
   constructor(dependencies: TriggerDependencies) {
@@ -54,6 +53,7 @@ export class TriggerService implements Triggers {
     return (await this.#dependencies.records.list(deployment)).map(viewOf);
   }
 
+  /** Here and below, `by` is the caller's name for the audit. */
   async create(
     deployment: string,
     { secret, ...params }: TriggerCreateParams,
@@ -96,6 +96,7 @@ export class TriggerService implements Triggers {
     await this.#note("trigger.deleted", value, by);
   }
 
+  /** Replaces the secret. Deliveries signed with the former one are refused from now on. */
   async rotate(deployment: string, id: string, secret?: string, by = "unknown"): Promise<TriggerWithSecret> {
     const { records, secrets, clock } = this.#dependencies;
     const { value, version } = await this.#find(deployment, id);
@@ -109,6 +110,7 @@ export class TriggerService implements Triggers {
     return { ...viewOf(next), secret: secret === undefined ? chosen : null };
   }
 
+  /** Newest first: deliveries with a valid signature. */
   async deliveries(deployment: string, id: string, limit: number) {
     await this.#find(deployment, id);
     const found = await this.#dependencies.records.logged(id, limit);
@@ -123,6 +125,10 @@ export class TriggerService implements Triggers {
     }));
   }
 
+  /**
+   * Takes a delivery. Undefined if it is not accepted: for an unknown trigger and for a wrong signature alike. Rejects with
+   * `conflict` for a delivery that was taken before, and while the trigger is off or its deployment paused.
+   */
   async receive(id: string, inbound: InboundDelivery): Promise<TriggerReceipt | undefined> {
     const { records, secrets, clock, log } = this.#dependencies;
     const found = await records.find(id);

@@ -7,7 +7,7 @@ import type { SessionWriter } from "../log/session-writer.ts";
 import type { UsageLedger } from "../log/usage-ledger.ts";
 import type { ToolDefinitions } from "../mcp/tool-definitions.ts";
 import type { GradeOutcome } from "../outcomes/grader.ts";
-import type { Rules } from "../rules/rules.ts";
+import type { Rules } from "../rules/kept-rules.ts";
 import type { Spares } from "../spares/spares.ts";
 import type { TurnSettings } from "./turn-settings.ts";
 

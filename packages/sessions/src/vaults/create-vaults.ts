@@ -3,15 +3,14 @@ import type { Records, SecretBox } from "@tandem/storage";
 import type { Log } from "../host/host-settings.ts";
 import { cannotInject } from "./cannot-inject.ts";
 import { guardedFetch } from "./use/guarded-fetch.ts";
-import { OAuthLogins, type VaultLogins } from "./use/oauth-logins.ts";
+import { OAuthLogins } from "./use/oauth-logins.ts";
 import { sessionCredentials, type SessionCredentials } from "./use/session-credentials.ts";
 import { TokenRefresher } from "./use/token-refresher.ts";
 import { validateCredential } from "./use/validate-credential.ts";
 import { VaultKey } from "./vault-key.ts";
-import { StoredVaultReader, type VaultReader } from "./vault-reader.ts";
+import { VaultReader } from "./vault-reader.ts";
 import { VaultRecords } from "./vault-records.ts";
 import { VaultService } from "./vault-service.ts";
-import type { ValidateCredential } from "./vaults.ts";
 
 interface VaultSettings {
   records: Records;
@@ -44,7 +43,7 @@ export function createVaults({
 }: VaultSettings): {
   vaults: VaultService;
   reader: VaultReader;
-  logins: VaultLogins;
+  logins: OAuthLogins;
   /** For the processes of sessions. */
   credentials: SessionCredentials;
   ofSessions: SessionVaults;
@@ -52,11 +51,18 @@ export function createVaults({
 } {
   const records = new VaultRecords(store);
   const key = new VaultKey(records, secrets);
-  const reader = new StoredVaultReader({ records, secrets, note, clock });
+  const reader = new VaultReader({ records, secrets, note, clock });
   const send = guardedFetch(publicOnly);
   const refresher = new TokenRefresher({ reader, records: store, clock, send });
-  const validate: ValidateCredential = (credential) => validateCredential(credential, { reader, refresher, send });
-  const vaults = new VaultService({ records, reader, secrets, key, validate, note, clock });
+  const vaults = new VaultService({
+    records,
+    reader,
+    secrets,
+    key,
+    validate: (credential) => validateCredential(credential, { reader, refresher, send }),
+    note,
+    clock,
+  });
   const credentials = sessionCredentials(reader, refresher);
   return {
     vaults,

@@ -17,12 +17,16 @@ import { changeAuth, splitAuth, type SplitAuth } from "./credential-secrets.ts";
 import { credentialView } from "./credential-view.ts";
 import { ownerOf, type SecretField, type StoredCredential, type StoredVault } from "./stored-vault.ts";
 import type { VaultKey } from "./vault-key.ts";
-import type { VaultReader } from "./vault-reader.ts";
+import type { ReadCredential, VaultReader } from "./vault-reader.ts";
 import type { VaultRecords } from "./vault-records.ts";
-import type { ValidateCredential, VaultCredentials } from "./vaults.ts";
 
 /** Anthropic's limit for a vault. */
 const MAX_CREDENTIALS = 20;
+
+/** Tries a credential of an MCP server, and refreshes it if the server refuses it. */
+type ValidateCredential = (
+  credential: ReadCredential,
+) => Promise<Pick<CredentialValidation, "status" | "mcp_probe" | "refresh">>;
 
 export interface CredentialDependencies {
   records: VaultRecords;
@@ -35,7 +39,7 @@ export interface CredentialDependencies {
 }
 
 /** The operations of clients on the credentials of vaults. */
-export class CredentialService implements VaultCredentials {
+export class CredentialService {
   readonly #dependencies: CredentialDependencies;
 
   constructor(dependencies: CredentialDependencies) {
@@ -108,6 +112,7 @@ export class CredentialService implements VaultCredentials {
     return this.#noted(stored, "updated", by);
   }
 
+  /** Deletes the secrets and keeps the record; its server or variable is free for another credential. */
   async archive(vault: string, id: string, by = "unknown"): Promise<VaultCredential> {
     const { records, clock } = this.#dependencies;
     let isChanged = false;
@@ -146,6 +151,7 @@ export class CredentialService implements VaultCredentials {
     });
   }
 
+  /** Tries the credential at its MCP server. */
   async validate(vault: string, id: string): Promise<CredentialValidation> {
     const { records, reader, clock, validate } = this.#dependencies;
     const { value } = await this.#find(vault, id);
@@ -156,7 +162,7 @@ export class CredentialService implements VaultCredentials {
     }
     const credential = await reader.credential({ vaultId: vault, id });
     if (!credential) throw archived(id);
-    const result = await validate(credential, reader);
+    const result = await validate(credential);
     const at = isoNow(clock);
     await untilWritten(async () => {
       const { value: current, version } = await this.#find(vault, id);

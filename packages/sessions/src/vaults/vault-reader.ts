@@ -31,25 +31,6 @@ export interface ReadCredential {
 
 type Reference = Pick<ReadCredential, "vaultId" | "id" | "version">;
 
-/** Credentials as the engine uses them. Nothing here keeps a secret in the clear. */
-export interface VaultReader {
-  /** Active credentials of these vaults, in the order of the vaults. A missing or archived vault has none. */
-  credentials(vaultIds: readonly string[]): Promise<ReadCredential[]>;
-  /** Reads one again; undefined once it is archived or deleted. */
-  credential(at: Pick<Reference, "vaultId" | "id">): Promise<ReadCredential | undefined>;
-  open(sealed: Sealed): Promise<string>;
-  /** Replaces tokens if the credential still has this version; false if another process was first. */
-  replaceTokens(
-    at: Reference,
-    tokens: { access_token: string; refresh_token?: string; expires_at: string | null },
-  ): Promise<boolean>;
-  /**
-   * Records that a refresh failed and announces `vault_credential.refresh_failed`, once until the tokens change. False if
-   * another process was first. `reason` is for the audit and has no secret.
-   */
-  refreshFailed(at: Reference, reason: string): Promise<boolean>;
-}
-
 interface ReaderDependencies {
   records: VaultRecords;
   secrets: SecretBox;
@@ -57,13 +38,15 @@ interface ReaderDependencies {
   clock: Clock;
 }
 
-export class StoredVaultReader implements VaultReader {
+/** Credentials as the engine uses them. Nothing here keeps a secret in the clear. */
+export class VaultReader {
   readonly #dependencies: ReaderDependencies;
 
   constructor(dependencies: ReaderDependencies) {
     this.#dependencies = dependencies;
   }
 
+  /** Active credentials of these vaults, in the order of the vaults. A missing or archived vault has none. */
   async credentials(vaultIds: readonly string[]): Promise<ReadCredential[]> {
     const { records } = this.#dependencies;
     const found: ReadCredential[] = [];
@@ -75,6 +58,7 @@ export class StoredVaultReader implements VaultReader {
     return found;
   }
 
+  /** Reads one again; undefined once it is archived or deleted. */
   async credential({ vaultId, id }: Pick<Reference, "vaultId" | "id">): Promise<ReadCredential | undefined> {
     const found = await this.#dependencies.records.credential(vaultId, id);
     return found && readable(found.value, found.version)[0];
@@ -84,6 +68,7 @@ export class StoredVaultReader implements VaultReader {
     return this.#dependencies.secrets.open(secret, owner);
   }
 
+  /** Replaces tokens if the credential still has this version; false if another process was first. */
   async replaceTokens(
     at: Reference,
     tokens: { access_token: string; refresh_token?: string; expires_at: string | null },
@@ -109,6 +94,10 @@ export class StoredVaultReader implements VaultReader {
     });
   }
 
+  /**
+   * Records that a refresh failed and announces `vault_credential.refresh_failed`, once until the tokens change. False if
+   * another process was first. `reason` is for the audit and has no secret.
+   */
   async refreshFailed(at: Reference, reason: string): Promise<boolean> {
     const { clock, note } = this.#dependencies;
     let isFirst = false;

@@ -9,15 +9,15 @@ import {
 import type { Page, PageQuery } from "@tandem/storage";
 import { readFiltered } from "../host/read-filtered.ts";
 import { untilWritten } from "../host/until-written.ts";
+import type { Public } from "../host/public.ts";
 import { mergeMetadata } from "../host/merge-metadata.ts";
 import { archivedCredential, CredentialService, type CredentialDependencies } from "./credential-service.ts";
 import { vaultView } from "./credential-view.ts";
 import type { StoredVault } from "./stored-vault.ts";
-import type { VaultCredentials, Vaults } from "./vaults.ts";
 
-/** The operations of clients on vaults. */
-export class VaultService implements Vaults {
-  readonly credentials: VaultCredentials;
+/** Vaults of credentials that sessions use. Secrets go in and never come out. */
+export class VaultService {
+  readonly credentials: CredentialService;
   readonly #dependencies: CredentialDependencies;
 
   constructor(dependencies: CredentialDependencies) {
@@ -25,6 +25,7 @@ export class VaultService implements Vaults {
     this.credentials = new CredentialService(dependencies);
   }
 
+  /** Here and below, `by` is the caller's name for the audit. */
   async create(params: VaultCreateParams, by = "unknown", id: string = newId("vault")): Promise<Vault> {
     const { records, clock } = this.#dependencies;
     const at = isoNow(clock);
@@ -61,6 +62,7 @@ export class VaultService implements Vaults {
     return this.#noted(stored, "updated", by);
   }
 
+  /** Archives all its credentials, too. Running sessions lose them; new sessions cannot name the vault. */
   async archive(id: string, by = "unknown"): Promise<Vault> {
     const { records, clock } = this.#dependencies;
     let isChanged = false;
@@ -88,6 +90,7 @@ export class VaultService implements Vaults {
     return isChanged ? this.#noted(stored, "archived", by) : vaultView(stored);
   }
 
+  /** With all its credentials. */
   async delete(id: string, by = "unknown"): Promise<void> {
     const { records } = this.#dependencies;
     const stored = await untilWritten(async () => {
@@ -122,6 +125,8 @@ export class VaultService implements Vaults {
     return vaultView(stored);
   }
 }
+
+export type Vaults = Omit<VaultService, "credentials"> & { readonly credentials: Public<CredentialService> };
 
 const archived = (id: string): RequestError =>
   new RequestError("invalid_request", `The vault ${id} is archived.`, {

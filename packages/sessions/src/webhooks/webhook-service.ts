@@ -5,7 +5,9 @@ import {
   type BodyOutput,
   type Clock,
   type NotificationTarget,
+  type ResponseOf,
   type WebhookDelivery,
+  type WebhookEndpointView,
 } from "@tandem/protocol";
 import { DEFAULT_TENANT, DUE, WEBHOOKS, type SecretBox, type Store, type StoredRecord } from "@tandem/storage";
 import { externalDeadline } from "../host/external-deadline.ts";
@@ -19,10 +21,12 @@ import { pruneDeliveries } from "./prune-deliveries.ts";
 import { WebhookEndpoints } from "./webhook-endpoints.ts";
 import { WebhookSender, type SenderSettings, type SendResult } from "./webhook-sender.ts";
 import type { WebhookSettings } from "./webhook-settings.ts";
-import type { Notifications, WebhookEndpoint, Webhooks } from "./webhooks.ts";
 
 /** Above this number, the count is not exact. */
 const MAX_COUNTED = 1_000;
+
+/** An endpoint without its secret. */
+export type WebhookEndpoint = Omit<WebhookEndpointView, "tandem"> & WebhookEndpointView["tandem"];
 
 interface ServiceSettings extends WebhookSettings, Pick<HostSettings, "hostVariables"> {
   clock: Clock;
@@ -33,7 +37,8 @@ interface ServiceSettings extends WebhookSettings, Pick<HostSettings, "hostVaria
   secrets: SecretBox;
 }
 
-export class WebhookService implements Webhooks {
+/** Webhook endpoints and their deliveries. */
+export class WebhookService {
   readonly #store: Store;
   readonly #settings: ServiceSettings;
   readonly #configured: ReadonlyMap<string, ConfiguredEndpoint>;
@@ -79,6 +84,7 @@ export class WebhookService implements Webhooks {
     return this.#queue.stop();
   }
 
+  /** Newest first. */
   async list(): Promise<WebhookEndpoint[]> {
     await this.#sync();
     const own = (await this.#endpoints.list()).filter(({ kind }) => kind === "standard");
@@ -89,7 +95,11 @@ export class WebhookService implements Webhooks {
     return this.#view(await this.#endpoints.get(id));
   }
 
-  async create(fields: BodyOutput<"organization.webhooks.create">, id?: string): ReturnType<Webhooks["create"]> {
+  /** `secret` is returned here and nowhere else. */
+  async create(
+    fields: BodyOutput<"organization.webhooks.create">,
+    id?: string,
+  ): Promise<{ endpoint: WebhookEndpoint; secret: string }> {
     const { endpoint, secret } = await this.#endpoints.create(fields, id);
     this.#queue.wake();
     return { endpoint: await this.#view(endpoint), secret };
@@ -112,16 +122,19 @@ export class WebhookService implements Webhooks {
     return { store: this.#store, endpoints: this.#endpoints, clock: this.#settings.clock };
   }
 
+  /** Replaces the signing secret, and returns it. The former one also signs for a day. */
   rotate(id: string): Promise<string> {
     return this.#endpoints.rotate(id);
   }
 
-  async test(id: string): ReturnType<Webhooks["test"]> {
+  /** Sends a test event at once, even if the endpoint does not subscribe to its type. */
+  async test(id: string): Promise<ResponseOf<"organization.webhooks.test">> {
     const result = await this.#test(await this.#endpoints.get(id));
     const detail = result.type === "delivered" ? null : result.detail;
     return { delivered: result.type === "delivered", status: result.status, detail };
   }
 
+  /** Newest first, starting after the delivery `after`. */
   async deliveries(id: string, { limit, after }: { limit: number; after?: string }): Promise<WebhookDelivery[]> {
     await this.#endpoints.get(id);
     const records = await this.#store.records.list(WEBHOOKS, DELIVERY, {
@@ -133,6 +146,7 @@ export class WebhookService implements Webhooks {
     return records.map(deliveryView);
   }
 
+  /** Delivers an event of the log again, under the same id. */
   async resend(id: string, delivery: string): Promise<WebhookDelivery> {
     const endpoint = await this.#endpoints.get(id);
     const record = await this.#store.records.get(WEBHOOKS, DELIVERY, logKey(id, delivery));
@@ -152,13 +166,15 @@ export class WebhookService implements Webhooks {
     return deliveryView({ ...record, value: pending });
   }
 
-  /** The targets of `notify`. */
-  readonly notifications: Notifications = {
-    list: async () => {
+  /** The targets of `notify`: webhooks of version 0.1 and the desktop. */
+  readonly notifications = {
+    /** The targets, their kinds of events and their last result. */
+    list: async (): Promise<NotificationTarget[]> => {
       const targets = [...this.#configured.values()].filter(({ record }) => record.kind !== "standard");
       return Promise.all(targets.map((target) => this.#target(target)));
     },
-    test: async () => {
+    /** Sends a test to every target and returns the results. */
+    test: async (): Promise<ResponseOf<"notifications.test">["data"]> => {
       const targets = [...this.#configured.values()].filter(({ record }) => record.kind !== "standard");
       if (targets.length === 0) {
         throw new RequestError("invalid_request", "No notification targets are configured.", {
@@ -216,6 +232,8 @@ export class WebhookService implements Webhooks {
     return record ? readStatus(record.value) : null;
   }
 }
+
+export type Webhooks = Omit<WebhookService, "start" | "stop" | "notifications">;
 
 const MAX_TEST_MS = 20_000;
 

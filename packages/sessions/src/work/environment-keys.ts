@@ -2,18 +2,6 @@ import { RequestError, type AuditNote, type EnvironmentKey, type TokenId, isoNow
 import type { TokenRow, TokenStore } from "@tandem/storage";
 import { newWorkerToken } from "./worker-token.ts";
 
-/** The keys that workers of self-hosted environments poll with. */
-export interface EnvironmentKeys {
-  /** Newest first, without their secrets. */
-  list(environment: string): Promise<EnvironmentKey[]>;
-  /** The secret is in this answer only. */
-  create(environment: string, params: { name?: string; by: string }): Promise<EnvironmentKey & { secret: string }>;
-  /** Streams that the key has open end with their next heartbeat. */
-  revoke(environment: string, id: string, by: string): Promise<void>;
-  /** Revokes all keys of a deleted environment. */
-  forget(environment: string): Promise<void>;
-}
-
 interface KeyDependencies {
   tokens: TokenStore;
   tenant: string;
@@ -23,19 +11,22 @@ interface KeyDependencies {
   note: (entry: AuditNote) => Promise<void>;
 }
 
-export class EnvironmentKeyService implements EnvironmentKeys {
+/** The keys that workers of self-hosted environments poll with. */
+export class EnvironmentKeyService {
   readonly #dependencies: KeyDependencies;
 
   constructor(dependencies: KeyDependencies) {
     this.#dependencies = dependencies;
   }
 
+  /** Newest first, without their secrets. */
   async list(environment: string): Promise<EnvironmentKey[]> {
     await this.#dependencies.check(environment);
     const rows = await this.#rows(environment);
     return rows.toSorted((a, b) => b.createdAt.localeCompare(a.createdAt)).map((row) => view(row, environment));
   }
 
+  /** The secret is in this answer only. */
   async create(environment: string, { name = "worker", by }: { name?: string; by: string }) {
     const { tokens, tenant, clock, check, note } = this.#dependencies;
     await check(environment);
@@ -45,6 +36,7 @@ export class EnvironmentKeyService implements EnvironmentKeys {
     return { ...view(row, environment), secret };
   }
 
+  /** Streams that the key has open end with their next heartbeat. */
   async revoke(environment: string, id: string, by: string): Promise<void> {
     const { tokens, check, note } = this.#dependencies;
     await check(environment);
@@ -54,6 +46,7 @@ export class EnvironmentKeyService implements EnvironmentKeys {
     await note({ kind: "token.revoked", actor: by, details: { id, name: row.name, environment } });
   }
 
+  /** Revokes all keys of a deleted environment. */
   async forget(environment: string): Promise<void> {
     for (const { id } of await this.#rows(environment)) await this.#dependencies.tokens.delete(id);
   }

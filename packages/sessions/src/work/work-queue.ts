@@ -40,24 +40,6 @@ const TRIES = 20;
 const KEEP_MS = 30 * 24 * 60 * 60_000;
 const PRUNE_MS = 6 * 60 * 60_000;
 
-/** The queue of a self-hosted environment: each item lets one worker run the tools of one session. */
-export interface WorkQueues {
-  /** Takes an item that waits for a worker, or undefined if none comes in time. */
-  poll(environment: string, poll: Poll): Promise<Work | null>;
-  ack(environment: string, id: string): Promise<Work>;
-  heartbeat(environment: string, id: string, beat: Parameters<typeof beaten>[1]): Promise<WorkHeartbeat>;
-  /** `byWorker`: the worker itself gives the item up. If its session still needs a worker, another item is queued. */
-  stop(environment: string, id: string, how: { force: boolean; byWorker: boolean }): Promise<Work>;
-  list(environment: string, query: { limit: number; cursor?: string | undefined }): Promise<Page<Work>>;
-  get(environment: string, id: string): Promise<Work>;
-  update(environment: string, id: string, metadata: Record<string, string | null> | null | undefined): Promise<Work>;
-  stats(environment: string): Promise<WorkStats>;
-  /** The sessions of items that have not stopped. */
-  sessions(environment: string): Promise<string[]>;
-  /** Whether this is the token of the item's present worker. */
-  isHeldWith(environment: string, id: string, token: string): Promise<boolean>;
-}
-
 interface Poll {
   blockMs: number;
   reclaimMs?: number | undefined;
@@ -78,7 +60,8 @@ interface WorkDependencies {
   clock: Clock;
 }
 
-export class WorkQueue implements WorkQueues {
+/** The queue of a self-hosted environment: each item lets one worker run the tools of one session. */
+export class WorkQueue {
   readonly #dependencies: WorkDependencies;
   readonly #work: WorkStore;
   /** When each worker's poll was last recorded. */
@@ -153,6 +136,7 @@ export class WorkQueue implements WorkQueues {
     });
   }
 
+  /** Takes an item that waits for a worker, or undefined if none comes in time. */
   async poll(environment: string, { blockMs, reclaimMs, worker, signal }: Poll): Promise<Work | null> {
     await this.checkEnvironment(environment);
     const { clock } = this.#dependencies;
@@ -184,6 +168,7 @@ export class WorkQueue implements WorkQueues {
     return heartbeatView(item, this.#dependencies.clock.now());
   }
 
+  /** `byWorker`: the worker itself gives the item up. If its session still needs a worker, another item is queued. */
   async stop(environment: string, id: string, how: { force: boolean; byWorker: boolean }): Promise<Work> {
     await this.#again(async () => {
       const known = await this.#found(environment, id);
@@ -230,11 +215,15 @@ export class WorkQueue implements WorkQueues {
     };
   }
 
+  /** The sessions of items that have not stopped. */
   async sessions(environment: string): Promise<string[]> {
     return (await this.#work.live(environment)).map(({ item }) => item.session);
   }
 
-  /** A token can outlive its item for a moment, and for longer if this process is killed before it deletes the token. */
+  /**
+   * Whether this is the token of the item's present worker. A token can outlive its item for a moment, and for longer if this
+   * process is killed before it deletes the token.
+   */
   async isHeldWith(environment: string, id: string, token: string): Promise<boolean> {
     const item = (await this.#work.get(environment, id))?.item;
     return item !== undefined && item.state !== "stopped" && item.tokens.at(-1) === token;
@@ -343,6 +332,8 @@ export class WorkQueue implements WorkQueues {
     this.#wake = new AbortController();
   }
 }
+
+export type WorkQueues = Omit<WorkQueue, "start" | "stopPruning" | "check" | "request" | "end" | "checkEnvironment">;
 
 const conflict = ({ id, state }: WorkItem, wanted: string): RequestError =>
   new RequestError("conflict", `The work item ${id} is ${state} and cannot be ${wanted}.`);

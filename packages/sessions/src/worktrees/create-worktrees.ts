@@ -1,18 +1,17 @@
 import type { Clock } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
-import type { Audit } from "../audit/audit.ts";
+import type { Audit } from "../audit/auditor.ts";
 import { openCommandSandbox } from "../sandbox/command-sandbox.ts";
 import type { SandboxedSettings } from "../sandbox/program-sandbox.ts";
 import { WorktreeService } from "./worktree-service.ts";
 import { DEFAULT_WORKTREES, WorktreeMaker, type WorktreeSettings } from "./worktree-maker.ts";
-import type { Worktrees } from "./worktrees.ts";
 
 /** Creates the worktree service; `service` takes the function that archives sessions. */
 export function createWorktrees(
   store: Store,
   settings: SandboxedSettings & { worktrees?: WorktreeSettings; clock: Clock },
   audit: Audit,
-): { maker: WorktreeMaker; service: (archive: (session: string, by: string) => Promise<unknown>) => Worktrees } {
+): { maker: WorktreeMaker; service: (archive: (session: string, by: string) => Promise<unknown>) => WorktreeService } {
   const { stateFolder, hostVariables } = settings;
   const maker = new WorktreeMaker({
     clock: settings.clock,

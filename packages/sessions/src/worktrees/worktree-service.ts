@@ -27,12 +27,11 @@ import {
 import { SerialQueue } from "../host/serial-queue.ts";
 import type { WorktreeRecord } from "../host/worktree-registry.ts";
 import type { WorktreeMaker } from "./worktree-maker.ts";
-import type { Worktrees } from "./worktrees.ts";
 
 const NO_AUTHOR: Person = { name: "Tandem", email: "tandem@localhost" };
 
-/** Operations on sessions' worktrees, serialised because they share repositories. */
-export class WorktreeService implements Worktrees {
+/** Worktrees of sessions on this machine. Operations are serialised because they share repositories. `by` is the caller's name. */
+export class WorktreeService {
   readonly #maker: WorktreeMaker;
   readonly #store: Store;
   readonly #archive: (session: string, by: string) => Promise<unknown>;
@@ -55,6 +54,7 @@ export class WorktreeService implements Worktrees {
     this.#home = parts.home;
   }
 
+  /** Newest first. */
   async list(): Promise<WorktreeView[]> {
     const entries = await this.#maker.book.list();
     return Promise.all(entries.map(async (entry) => view(entry, await this.#store.sessions.get(entry.session))));
@@ -73,20 +73,24 @@ export class WorktreeService implements Worktrees {
     return { ...view(entry, row), commits: Number(commits), unsaved, files, setup, copied, skipped, merged, applied };
   }
 
+  /** All its changes since it was created, committed or not, in the format of `git apply`. */
   async patch(session: string): Promise<string> {
     return (await this.#patch(await this.#entry(session))).patch;
   }
 
+  /** Merges its commits into its source branch. Never over a conflict or uncommitted changes. */
   merge(session: string, params: WorktreeMergeParams, by: string): Promise<WorktreeMerge> {
     return this.#serial.run(() => (params.undo ? this.#unmerge(session, by) : this.#merge(session, params, by)));
   }
 
+  /** Applies its patch to the files of its source folder; index and branches there stay unchanged. */
   apply(session: string, params: WorktreeApplyParams, by: string): Promise<WorktreeApply> {
     return this.#serial.run(() =>
       params.undo ? this.#unapply(session, params, by) : this.#apply(session, params, by),
     );
   }
 
+  /** Removes it and archives its session. Fails with `conflict` and lists the work that exists nowhere else. */
   remove(session: string, params: WorktreeRemoveParams, by: string): Promise<void> {
     return this.#serial.run(async () => {
       const { folder, branch, prepared } = await this.#entry(session);
@@ -104,6 +108,7 @@ export class WorktreeService implements Worktrees {
     });
   }
 
+  /** Removes worktrees of archived and deleted sessions that have no unsaved work. */
   prune(dryRun: boolean, by: string): Promise<WorktreePrune> {
     return this.#serial.run(async () => {
       const outcome: WorktreePrune = { removed: [], kept: [] };

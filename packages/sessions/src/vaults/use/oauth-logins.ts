@@ -11,7 +11,7 @@ import {
 import { sealedSecret, type Records, type SecretBox } from "@tandem/storage";
 import { z } from "zod";
 import { sameServer } from "../same-server.ts";
-import type { Vaults } from "../vaults.ts";
+import type { Vaults } from "../vault-service.ts";
 import type { GuardedFetch } from "./guarded-fetch.ts";
 import { requestTokens } from "./request-tokens.ts";
 
@@ -68,20 +68,14 @@ interface Caller {
 }
 
 /** OAuth logins at MCP servers, which end as a credential of a vault. */
-export interface VaultLogins {
-  /** `origin`: of the page that asks; the browser may come back to it, or to a port of the person's own machine. */
-  start(params: VaultLoginParams, by: Caller, origin?: string): Promise<VaultLogin>;
-  /** Exchanges the code and stores the credential. It replaces the vault's credential for the same server. */
-  finish(params: VaultLoginFinish, by: Caller): Promise<VaultCredential>;
-}
-
-export class OAuthLogins implements VaultLogins {
+export class OAuthLogins {
   readonly #dependencies: LoginDependencies;
 
   constructor(dependencies: LoginDependencies) {
     this.#dependencies = dependencies;
   }
 
+  /** `origin`: of the page that asks; the browser may come back to it, or to a port of the person's own machine. */
   async start(params: VaultLoginParams, by: Caller, origin?: string): Promise<VaultLogin> {
     const { vaults, secrets, records, send, clock } = this.#dependencies;
     checkRedirect(params.redirect_uri, origin);
@@ -115,6 +109,7 @@ export class OAuthLogins implements VaultLogins {
     };
   }
 
+  /** Exchanges the code and stores the credential. It replaces the vault's credential for the same server. */
   async finish({ state, code, iss }: VaultLoginFinish, by: Caller): Promise<VaultCredential> {
     const { clock, send } = this.#dependencies;
     const { vault, login } = await this.#take(state, by);
