@@ -68,6 +68,7 @@ const ENTRY_POINTS: ReadonlySet<string> = new Set([
   "@tandem/sessions/trust",
   "@tandem/sessions/vault-key",
   "@tandem/storage/postgres",
+  "@tandem/storage/read-all",
   "@tandem/storage/shrink-heap",
   "@tandem/workspace/folder-config",
   ...[

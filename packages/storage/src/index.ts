@@ -19,6 +19,7 @@ export { isPostgresAway } from "./postgres/translate-postgres-error.ts";
 export { openStore } from "./open-store.ts";
 export { rewriteSqlite } from "./sqlite/rewrite-sqlite.ts";
 export { thisHost } from "./stores/worker-store.ts";
+export { listAll, logEvents } from "./read-all.ts";
 export { deleteRecords, recordPages } from "./record-pages.ts";
 export type { Blobs, RecordChange, Records, StoredRecord } from "./records.ts";
 export type { SearchDocument, SearchHit, SearchIndex, SearchQuery } from "./search-index.ts";

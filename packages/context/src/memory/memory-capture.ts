@@ -1,11 +1,10 @@
 import type { Config, SessionId } from "@tandem/protocol";
-import type { JobRow, SessionRow, Store } from "@tandem/storage";
+import { listAll, type JobRow, type SessionRow, type Store } from "@tandem/storage";
 import { readUpTo } from "./capture-session.ts";
 
 /** Interval of checks, and of full scans for changes by other processes. */
 const LOOK_MS = 30_000;
 const SCAN_MS = 3_600_000;
-const PAGE = 100;
 /** Backoff after failures: initial and maximum. */
 const FIRST_PAUSE_MS = 60_000;
 const MAX_PAUSE_MS = 3_600_000;
@@ -103,16 +102,11 @@ export class MemoryCapture implements AsyncDisposable {
 
   async #scan(): Promise<void> {
     const { store, settings } = this.#parts;
-    for (let cursor: string | undefined; ;) {
-      const page = await store.sessions.list({ limit: PAGE, includeArchived: true, ...(cursor && { cursor }) });
-      for (const row of page.data) {
-        if (this.#stop.signal.aborted) return;
-        if (isUnderWay(row) || (await this.#isRead(row.id)) || !(await this.#parts.isOurs(row))) continue;
-        const at = row.archivedAt === null ? Date.parse(row.updatedAt) + settings.after : 0;
-        if (!this.#due.has(row.id)) this.#due.set(row.id, at);
-      }
-      if (page.next === null) break;
-      cursor = page.next;
+    for await (const row of listAll((query) => store.sessions.list(query), { includeArchived: true })) {
+      if (this.#stop.signal.aborted) return;
+      if (isUnderWay(row) || (await this.#isRead(row.id)) || !(await this.#parts.isOurs(row))) continue;
+      const at = row.archivedAt === null ? Date.parse(row.updatedAt) + settings.after : 0;
+      if (!this.#due.has(row.id)) this.#due.set(row.id, at);
     }
     this.#scanAt = this.#now() + SCAN_MS;
   }

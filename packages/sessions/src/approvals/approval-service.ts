@@ -11,7 +11,7 @@ import {
   WORKER_TOOLS,
   type Clock,
 } from "@tandem/protocol";
-import type { Store } from "@tandem/storage";
+import { logEvents, type Store } from "@tandem/storage";
 import type { HostAccount } from "@tandem/policy";
 import type { Rules } from "../rules/kept-rules.ts";
 import { isAnswer, type Answer } from "./pending-calls.ts";
@@ -184,12 +184,8 @@ export class ApprovalService {
     // Read the queue before the log: an event moved between the two reads is then seen twice, never lost.
     const waiting = await this.#store.inbox.list(row.id);
     const answers = (event: SessionEvent): event is Answer => isAnswer(event) && answeredCall(event) === approval.id;
-    for (let after = seq; ;) {
-      const page = await this.#store.events.read(row.id, { after, types: ANSWERS, limit: SOME });
-      const logged = page.find(({ event }) => answers(event))?.event;
-      if (logged && isAnswer(logged) && !(isOwn(logged) && approval.status === "resolved")) return logged;
-      if (page.length < SOME) break;
-      after = page.at(-1)!.seq;
+    for await (const { event } of logEvents(this.#store.events, row.id, { after: seq, types: ANSWERS })) {
+      if (answers(event) && !(isOwn(event) && approval.status === "resolved")) return event;
     }
     return approval.status === "resolved" ? "tandem" : waiting.find(answers);
   }

@@ -1,8 +1,6 @@
 import type { AuditNote } from "@tandem/protocol";
-import type { Store } from "@tandem/storage";
+import { listAll, type Store } from "@tandem/storage";
 import type { Halt, KillSwitch } from "./kill-switch.ts";
-
-const PAGE = 100;
 
 /** The sessions that this process runs. */
 interface RunningSessions {
@@ -58,9 +56,6 @@ export function createEmergency(
 }
 
 async function cancelJobs(jobs: Store["jobs"]): Promise<void> {
-  for (let cursor: string | null | undefined; cursor !== null;) {
-    const page = await jobs.list({ limit: PAGE, states: ["queued", "running"], ...(cursor && { cursor }) });
-    await Promise.all(page.data.map(({ id }) => jobs.requestCancel(id)));
-    cursor = page.next;
-  }
+  const unfinished = listAll((query) => jobs.list({ ...query, states: ["queued", "running"] }));
+  for await (const { id } of unfinished) await jobs.requestCancel(id);
 }

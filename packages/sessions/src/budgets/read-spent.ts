@@ -1,11 +1,9 @@
 import type { Clock, EventOf, SessionId, UsageNote } from "@tandem/protocol";
-import type { EventLog, SessionRow } from "@tandem/storage";
+import { logEvents, type EventLog, type SessionRow } from "@tandem/storage";
 import { readOpenTurn } from "../log/open-turn.ts";
 import { isRequestEnd, REQUEST_ENDS } from "../log/request-end.ts";
 import { UsageLedger } from "../log/usage-ledger.ts";
 import { totalsOf, type Amounts } from "./amounts.ts";
-
-const PAGE = 500;
 
 type RequestEnd = EventOf<"span.model_request_end">;
 
@@ -39,16 +37,10 @@ export async function totalsBeforeTurn(log: EventLog, session: SessionId): Promi
 export async function totalsNow(log: EventLog, row: SessionRow, clock: Clock): Promise<Amounts> {
   const [usage] = await log.read(row.id, { order: "desc", limit: 1, types: ["session.usage"] });
   const ledger = new UsageLedger(row.primaryThread, clock, { note: noteOf(usage?.event) });
-  for (let after = usage?.seq ?? 0; ;) {
-    const page = await log.read(row.id, {
-      after,
-      limit: PAGE,
-      types: REQUEST_ENDS,
-    });
-    for (const { thread, event } of page) if (isRequestEnd(event)) ledger.add(thread, event);
-    if (page.length < PAGE) return totalsOf(ledger.note);
-    after = page.at(-1)!.seq;
+  for await (const { thread, event } of logEvents(log, row.id, { after: usage?.seq, types: REQUEST_ENDS })) {
+    if (isRequestEnd(event)) ledger.add(thread, event);
   }
+  return totalsOf(ledger.note);
 }
 
 const noteOf = (event: { type: string } | undefined): UsageNote | undefined =>

@@ -18,7 +18,7 @@ import {
   isoNow,
   type Clock,
 } from "@tandem/protocol";
-import type { SessionRow, Store } from "@tandem/storage";
+import { logEvents, type SessionRow, type Store } from "@tandem/storage";
 import { createFolderBundle, type CheckpointStores } from "@tandem/workspace";
 import manifest from "../../package.json" with { type: "json" };
 import { FilesOfSession } from "../checkpoints/files-of-session.ts";
@@ -27,7 +27,6 @@ import { servedEvents } from "../log/event-redactor.ts";
 import { ruledSession } from "../rules/ruled-session.ts";
 import type { Rules } from "../rules/kept-rules.ts";
 
-const PAGE = 1_000;
 const LIMITS = { maxBytes: 16 * 1024 * 1024, maxFiles: 10_000 };
 /** Settings that name other things of the server, or that a replay has no use for. */
 const OWN_SETTINGS: ReadonlySet<string> = new Set([
@@ -62,11 +61,8 @@ export async function exportCassette(parts: CassetteDependencies, row: SessionRo
 
 async function readLog({ events }: Pick<Store, "events">, { id }: SessionRow): Promise<LoggedEvent[]> {
   const all: LoggedEvent[] = [];
-  for (;;) {
-    const page = await events.read(id, { after: all.at(-1)?.seq ?? 0, limit: PAGE });
-    all.push(...page);
-    if (page.length < PAGE) return all;
-  }
+  for await (const logged of logEvents(events, id)) all.push(logged);
+  return all;
 }
 
 async function describe(

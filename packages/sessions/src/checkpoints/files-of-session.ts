@@ -1,5 +1,5 @@
 import { RequestError, type EventOf, type QueryOutput, type SessionDiff, type TreeDiff } from "@tandem/protocol";
-import type { EventLog, SessionRow } from "@tandem/storage";
+import { logEvents, type EventLog, type SessionRow } from "@tandem/storage";
 import type { Checkpoint, CheckpointStores, CheckpointStore } from "@tandem/workspace";
 import { isAbsolute, relative } from "node:path";
 import { planFiles, type FilePlan } from "./file-plan.ts";
@@ -9,7 +9,6 @@ export type DiffQuery = Omit<QueryOutput<"sessions.diff">, "patch"> & { patch?: 
 
 const MAX_FILES = 500;
 const MAX_PATCH_BYTES = 2 * 1024 * 1024;
-const PAGE = 500;
 const LOOK = "look";
 
 /** Checkpoints of a session's folder. */
@@ -123,14 +122,10 @@ export class FilesOfSession {
 
   async #ownPaths(log: EventLog, since: number): Promise<Set<string>> {
     const paths = new Set<string>();
-    for (let after = since; ;) {
-      const page = await log.read(this.#row.id, { after, limit: PAGE, types: ["agent.tool_result"] });
-      for (const { event } of page) {
-        const path = (event as EventOf<"agent.tool_result">).tandem?.patch?.path;
-        if (path !== undefined) paths.add(isAbsolute(path) ? relative(this.#row.folder, path) : path);
-      }
-      if (page.length < PAGE) return paths;
-      after = page.at(-1)!.seq;
+    for await (const { event } of logEvents(log, this.#row.id, { after: since, types: ["agent.tool_result"] })) {
+      const path = (event as EventOf<"agent.tool_result">).tandem?.patch?.path;
+      if (path !== undefined) paths.add(isAbsolute(path) ? relative(this.#row.folder, path) : path);
     }
+    return paths;
   }
 }

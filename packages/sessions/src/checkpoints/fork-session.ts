@@ -13,7 +13,7 @@ import {
   isoNow,
   type Clock,
 } from "@tandem/protocol";
-import type { EventLog, OutcomeState, SessionRow, Store } from "@tandem/storage";
+import { logEvents, type EventLog, type OutcomeState, type SessionRow, type Store } from "@tandem/storage";
 import type { Checkpoint, CheckpointStores } from "@tandem/workspace";
 import type { EnvironmentCatalogue } from "../resources/environments.ts";
 import type { SessionMounts } from "../mounts/session-mounts.ts";
@@ -27,7 +27,6 @@ import { noUsageYet } from "../log/usage-ledger.ts";
 import { isRewound, rewoundSpans } from "../log/rewound-spans.ts";
 import { findTurn, markBefore, readPast, type PastTurn, type SessionPast } from "./session-past.ts";
 
-const PAGE = 500;
 /** These events describe files of another session. */
 const LEFT_OUT = new Set(["tandem.checkpoint", "tandem.rewound", "tandem.forked", "session.deleted"]);
 
@@ -135,12 +134,8 @@ async function copyEvents(
 ): Promise<LoggedEvent[]> {
   const spans = await rewoundSpans(store.events, row.id);
   const copied: Omit<LoggedEvent, "seq">[] = first.map((body) => own(body, at));
-  for (let after = 0; ;) {
-    const page = await store.events.read(row.id, { after, limit: PAGE, ...(turn && { before: turn.seq }) });
-    const rest = page.filter(({ seq, event }) => !isRewound(seq, spans) && !LEFT_OUT.has(event.type));
-    copied.push(...rest.filter(({ seq }) => !turn || seq < turn.seq).map(unspent));
-    if (page.length < PAGE || (turn && page.at(-1)!.seq >= turn.seq)) break;
-    after = page.at(-1)!.seq;
+  for await (const logged of logEvents(store.events, row.id, { before: turn?.seq })) {
+    if (!isRewound(logged.seq, spans) && !LEFT_OUT.has(logged.event.type)) copied.push(unspent(logged));
   }
   const open = [...openCalls(copied).values()];
   copied.push(

@@ -1,9 +1,8 @@
 import { RequestError, type EventId, type EventOf, type LoggedEvent, type SessionId } from "@tandem/protocol";
-import type { EventLog } from "@tandem/storage";
+import { logEvents, type EventLog } from "@tandem/storage";
 import { PROMPT_TYPES, promptOf } from "../log/outcome-prompt.ts";
 import { isRewound, rewoundSpans } from "../log/rewound-spans.ts";
 
-const PAGE = 1_000;
 const TYPES = [
   ...PROMPT_TYPES,
   "session.usage",
@@ -49,12 +48,10 @@ export async function readPast(log: EventLog, session: SessionId): Promise<Sessi
   const spans = await rewoundSpans(log, session);
   const past: SessionPast = { turns: [], marks: [], rewinds: [] };
   let isFree = true;
-  for (let after = 0; ;) {
-    const page = await log.read(session, { after, limit: PAGE, types: TYPES });
-    for (const logged of page) isFree = note(past, logged, isFree, isRewound(logged.seq, spans));
-    if (page.length < PAGE) return past;
-    after = page.at(-1)!.seq;
+  for await (const logged of logEvents(log, session, { types: TYPES })) {
+    isFree = note(past, logged, isFree, isRewound(logged.seq, spans));
   }
+  return past;
 }
 
 /** Returns whether the next message starts a turn: a message during a turn belongs to it. */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { PastSession } from "@tandem/claude-code";
-import { newId, RequestError, type Clock, type LoggedEvent, type SessionEvent, type SessionId } from "@tandem/protocol";
-import type { Lease, SessionRow, Store } from "@tandem/storage";
+import { newId, RequestError, type Clock, type SessionEvent, type SessionId } from "@tandem/protocol";
+import { logEvents, type Lease, type SessionRow, type Store } from "@tandem/storage";
 import { copyTranscripts } from "./copy-transcripts.ts";
 import type { PlacedEvent } from "./past-log.ts";
 import { readPast } from "./read-past-session.ts";
@@ -15,7 +15,6 @@ import {
   type ReadPast,
 } from "./restore-past.ts";
 
-const PAGE = 500;
 /** Long enough for the largest transcript to be written. */
 const LEASE_MS = 60_000;
 
@@ -113,17 +112,13 @@ interface Known {
 
 async function knownOf(store: Store, id: SessionId): Promise<Known> {
   const known: Known = { ids: new Set(), messages: [], closed: new Set() };
-  for (let after = 0; ;) {
-    const page: LoggedEvent[] = await store.events.read(id, { after, limit: PAGE });
-    for (const { event } of page) {
-      known.ids.add(event.id);
-      if (event.type === "user.message") known.messages.push(event.id);
-      const call = callOf(event);
-      if (call !== undefined) known.closed.add(call);
-    }
-    if (page.length < PAGE) return known;
-    after = page.at(-1)!.seq;
+  for await (const { event } of logEvents(store.events, id)) {
+    known.ids.add(event.id);
+    if (event.type === "user.message") known.messages.push(event.id);
+    const call = callOf(event);
+    if (call !== undefined) known.closed.add(call);
   }
+  return known;
 }
 
 /** A turn that was open at the last import was closed here: reopen it, and do not close calls twice. */

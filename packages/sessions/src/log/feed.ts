@@ -1,10 +1,9 @@
 import { isId, type SessionId, type FeedItem, type Clock } from "@tandem/protocol";
-import type { Store } from "@tandem/storage";
+import { listAll, type Store } from "@tandem/storage";
 import { feedView } from "./session-view.ts";
 
 export type { FeedItem } from "@tandem/protocol";
 
-const SNAPSHOT_PAGE = 200;
 /** Events that change a session's entry in a list. */
 const SHOWN = /^session\.(status_|updated|usage|deleted)/;
 /** How often the cost of a running session is updated. */
@@ -154,11 +153,7 @@ export class Feed {
 
   async #snapshot(): Promise<Extract<FeedItem, { type: "snapshot" }>["sessions"]> {
     const rows = [];
-    for (let cursor: string | undefined; ;) {
-      const page = await this.#store.sessions.list({ limit: SNAPSHOT_PAGE, ...(cursor && { cursor }) });
-      rows.push(...page.data);
-      if (!page.next) return rows.map(feedView);
-      cursor = page.next;
-    }
+    for await (const row of listAll((query) => this.#store.sessions.list(query))) rows.push(feedView(row));
+    return rows;
   }
 }

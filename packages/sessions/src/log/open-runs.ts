@@ -10,7 +10,7 @@ import type {
   WorkflowRunPhaseId,
   WorkflowRunResult,
 } from "@tandem/protocol";
-import type { EventLog } from "@tandem/storage";
+import { logEvents, type EventLog } from "@tandem/storage";
 
 interface OpenRun {
   /** The event that opened each open phase. */
@@ -92,7 +92,6 @@ export const RUN_STOPPED: WorkflowRunResult = { type: "stopped" };
 
 /** The longest list of runs that is searched for open ones: a session has at most 10 at a time. */
 const RECENT = 200;
-const PAGE = 500;
 
 const TYPES = [
   "workflow_run.created",
@@ -118,12 +117,8 @@ export async function readOpenRuns(
   );
   if (!first) return runs;
   const open = new OpenRuns();
-  for (let after = first.seq - 1; ;) {
-    const page = await log.read(id, { after, limit: PAGE, types: [...TYPES] });
-    for (const { event } of page) open.note(event);
-    if (page.length < PAGE) return open;
-    after = page.at(-1)!.seq;
-  }
+  for await (const { event } of logEvents(log, id, { after: first.seq - 1, types: TYPES })) open.note(event);
+  return open;
 }
 
 /** The agent's settings for workflow runs; undefined if it cannot start any. */

@@ -1,10 +1,8 @@
 import { RequestError } from "@tandem/protocol";
-import type { Page, SessionStore, Store } from "@tandem/storage";
+import { listAll, type SessionStore, type Store } from "@tandem/storage";
 import { SerialQueue } from "../host/serial-queue.ts";
 import { isVersionSpace, skillBytes } from "../skills/skill-store.ts";
 import type { Quotas } from "./quotas.ts";
-
-const PAGE = 200;
 
 /** Enforces quotas on sessions and files in the store, so that every path that creates one is covered. */
 export function limitStore(store: Store, quotas: () => Quotas): Store {
@@ -55,35 +53,15 @@ export function limitStore(store: Store, quotas: () => Quotas): Store {
 /** Counts unarchived sessions, up to `most`. */
 export async function openSessions(sessions: Pick<SessionStore, "list">, most = Infinity): Promise<number> {
   let count = 0;
-  await pages(
-    (cursor) => sessions.list({ limit: PAGE, ...(cursor && { cursor }) }),
-    ({ length }) => (count += length) < most,
-  );
-  return Math.min(count, most);
+  for await (const _ of listAll((query) => sessions.list(query))) if ((count += 1) >= most) break;
+  return count;
 }
 
 /** The total size of uploaded files and skills. */
 export async function keptBytes({ files, records }: Pick<Store, "files" | "records">): Promise<number> {
   let bytes = await skillBytes(records);
-  await pages(
-    (cursor) => files.list({ limit: PAGE, ...(cursor && { cursor }) }),
-    (found) => {
-      for (const { size_bytes: size } of found) bytes += size;
-      return true;
-    },
-  );
+  for await (const { size_bytes: size } of listAll((query) => files.list(query))) bytes += size;
   return bytes;
-}
-
-async function pages<T>(
-  read: (cursor: string | undefined) => Promise<Page<T>>,
-  shouldContinue: (found: readonly T[]) => boolean,
-): Promise<void> {
-  for (let cursor: string | null | undefined; cursor !== null;) {
-    const { data, next } = await read(cursor);
-    if (!shouldContinue(data)) return;
-    cursor = next;
-  }
 }
 
 const inWords = (bytes: number): string =>

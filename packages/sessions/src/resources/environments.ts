@@ -12,14 +12,13 @@ import {
   isoNow,
   type Clock,
 } from "@tandem/protocol";
-import type { EnvironmentStore, Page, PageQuery } from "@tandem/storage";
+import { listAll, type EnvironmentStore, type Page, type PageQuery } from "@tandem/storage";
 import { mergeMetadata } from "../host/merge-metadata.ts";
 import { changeConfig, DEFAULT_CONFIG, newConfig } from "./environment-config.ts";
 import { LABEL } from "../fleet/place.ts";
 import type { SessionNetworking } from "../sandbox/host-grants.ts";
 import type { SessionPlaces } from "./session-places.ts";
 
-const PAGE = 200;
 const EPOCH = "2026-01-01T00:00:00.000Z";
 
 /** The environments of sessions. Settings that this machine cannot honour are rejected, never ignored. */
@@ -122,14 +121,10 @@ export class EnvironmentCatalogue {
 
   /** Finds an environment with exactly these settings that can start sessions. */
   async findLike(metadata: Environment["metadata"]): Promise<Environment | undefined> {
-    for (let cursor: string | undefined; ;) {
-      const page = await this.#store.list({ limit: PAGE, ...(cursor !== undefined && { cursor }) });
-      const found = page.data.find(
-        (environment) => environment.config.type === "cloud" && isDeepStrictEqual(environment.metadata, metadata),
-      );
-      if (found || page.next === null) return found;
-      cursor = page.next;
+    for await (const environment of listAll((query) => this.#store.list(query))) {
+      if (environment.config.type === "cloud" && isDeepStrictEqual(environment.metadata, metadata)) return environment;
     }
+    return undefined;
   }
 
   /** For a new session. */

@@ -1,8 +1,7 @@
 import { isId, RequestError } from "@tandem/protocol";
+import { logEvents } from "../read-all.ts";
 import type { Store } from "../store.ts";
 import { ARCHIVE_VERSION, type ArchiveLine } from "./archive-line.ts";
-
-const EVENTS_AT_ONCE = 500;
 
 /**
  * Writes a session as JSON Lines for `importSession`. Uploaded files are not included. Events appended during the
@@ -19,12 +18,7 @@ export async function* exportSession(store: Store, id: string): AsyncIterable<st
   yield line({ type: "tandem.session", version: ARCHIVE_VERSION });
   yield line({ type: "session", session });
   for (const thread of await store.sessions.threads(id)) yield line({ type: "thread", thread });
-  for (let after = 0; ;) {
-    const events = await store.events.read(id, { after, limit: EVENTS_AT_ONCE });
-    for (const event of events) yield line({ type: "event", ...event });
-    if (events.length < EVENTS_AT_ONCE) break;
-    after = events.at(-1)!.seq;
-  }
+  for await (const event of logEvents(store.events, id)) yield line({ type: "event", ...event });
   for (const subpath of await store.transcripts.subpaths(id)) {
     for (const each of await store.transcripts.load(id, subpath))
       yield line({ type: "transcript", subpath, line: each });

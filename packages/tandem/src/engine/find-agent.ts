@@ -7,7 +7,7 @@ import {
   type AgentCreateParams,
   type LlmConfig,
 } from "@tandem/protocol";
-import { listAll } from "./list-all.ts";
+import { listAll } from "@tandem/storage/read-all";
 import type { Engine } from "@tandem/sessions";
 
 /** The agents of a local engine or of a server. */

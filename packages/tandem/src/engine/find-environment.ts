@@ -1,5 +1,5 @@
 import { ENVIRONMENT_METADATA } from "@tandem/protocol";
-import { listAll } from "./list-all.ts";
+import { listAll } from "@tandem/storage/read-all";
 import type { Engine } from "@tandem/sessions";
 
 /** Finds or creates an environment whose sessions work in that folder, or each in a worktree of it. */

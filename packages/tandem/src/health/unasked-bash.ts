@@ -1,6 +1,6 @@
 import type { Config } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
-import { listAll } from "../engine/list-all.ts";
+import { listAll } from "@tandem/storage/read-all";
 
 /**
  * Names everything that lets an agent run shell commands unasked: agents by their policy, and the config by its mode and rules.
