@@ -1,6 +1,7 @@
-import { RequestError, isoNow, type Clock } from "@tandem/protocol";
+import { isoNow, type Clock } from "@tandem/protocol";
 import type { Records } from "@tandem/storage";
 import { z } from "zod";
+import { tryWrite } from "../host/until-written.ts";
 import { FLEET_SPACE } from "./fleet-space.ts";
 
 const KIND = "account_limit";
@@ -66,15 +67,9 @@ export class AccountLimits {
     if (!found) return true;
     const value = stored.parse(found.value);
     if (this.#clock.now() - Date.parse(value.triedAt ?? value.learnedAt) < everyMs) return false;
-    try {
-      const tried = { ...value, triedAt: isoNow(this.#clock) };
-      await this.#records.write(FLEET_SPACE, [{ type: "put", kind: KIND, key, value: tried, version: found.version }]);
-      return true;
-    } catch (error) {
-      // Another process was first.
-      if (error instanceof RequestError && error.code === "conflict") return false;
-      throw error;
-    }
+    const tried = { ...value, triedAt: isoNow(this.#clock) };
+    const put = { type: "put", kind: KIND, key, value: tried, version: found.version } as const;
+    return tryWrite(this.#records.write(FLEET_SPACE, [put]));
   }
 
   /** Removes a lifted limit: quota was bought or an administrator raised it. */

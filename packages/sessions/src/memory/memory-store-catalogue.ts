@@ -6,7 +6,8 @@ import {
   type StoreMemories,
   type Clock,
 } from "@tandem/protocol";
-import type { Records } from "@tandem/storage";
+import type { RecordChange, Records } from "@tandem/storage";
+import { tryWrite } from "../host/until-written.ts";
 import type { ContextMemories, MemorySettings, MemoryStores } from "./memory-stores.ts";
 import { RecordMemories, SPACE } from "./record-memories.ts";
 
@@ -109,15 +110,12 @@ export class MemoryStoreCatalogue implements MemoryStores {
     for (const store of (await own?.former()) ?? []) {
       const entries = await own!.entries(store.id);
       const versions = await own!.versions(store.id, { limit: Infinity, wants: () => true });
-      try {
-        await this.#records.write(SPACE, [
-          { type: "put", kind: KIND, key: store.id, value: store, version: 0 },
-          ...RecordMemories.imported(store.id, entries, versions),
-        ]);
-      } catch (error) {
-        // A crash before `forget`, or another process, has left it here already.
-        if (!(error instanceof RequestError && error.code === "conflict")) throw error;
-      }
+      const changes: RecordChange[] = [
+        { type: "put", kind: KIND, key: store.id, value: store, version: 0 },
+        ...RecordMemories.imported(store.id, entries, versions),
+      ];
+      // Fails if a crash before `forget`, or another process, has left it here already.
+      await tryWrite(this.#records.write(SPACE, changes));
       await own!.forget(store.id, "tandem");
     }
   }

@@ -10,7 +10,8 @@ import {
   isoNow,
   type Clock,
 } from "@tandem/protocol";
-import type { AgentStore, Blobs, Page, PageQuery, Records } from "@tandem/storage";
+import { listAll, type AgentStore, type Blobs, type Page, type PageQuery, type Records } from "@tandem/storage";
+import { untilWritten } from "../host/until-written.ts";
 import type { FolderSkill } from "./folder-skills.ts";
 import { readBundle, type SkillBundle, type SkillUpload } from "./skill-bundle.ts";
 import { isRefusal, SkillStore, type SkillAt, type StoredSkill, type StoredVersion } from "./skill-store.ts";
@@ -56,7 +57,7 @@ export class SkillCatalogue {
       created_at: at,
       updated_at: at,
     };
-    await this.#commit(version, () => this.#store.add(version, archive, { skill, revision: 0 }));
+    await this.#commit(version, () => untilWritten(() => this.#store.add(version, archive, { skill, revision: 0 })));
     await this.#note("skill.created", by, version, { display_name: skill.display_name });
     return toSkill(skill, "custom");
   }
@@ -88,7 +89,7 @@ export class SkillCatalogue {
 
   /** Deletes it with all versions. */
   async delete(id: string, by: string): Promise<void> {
-    const removed = await this.#store.retried(async () => {
+    const removed = await untilWritten(async () => {
       const at = await this.#stored(id);
       const versions = await this.#store.allVersions(id);
       await this.#store.remove(versions, at, false);
@@ -136,7 +137,7 @@ export class SkillCatalogue {
     }
     const { version, archive } = await this.#upload(bundle, { skill: id as SkillId, version: versionId });
     await this.#commit(version, () =>
-      this.#store.retried(async () => this.#store.add(version, archive, withVersion(await this.#stored(id), version))),
+      untilWritten(async () => this.#store.add(version, archive, withVersion(await this.#stored(id), version))),
     );
     await this.#note("skill.version_created", by, version);
     return toVersion(version);
@@ -159,7 +160,7 @@ export class SkillCatalogue {
 
   /** Refused for the only version. */
   async deleteVersion(id: string, version: string, by: string): Promise<void> {
-    const removed = await this.#store.retried(async () => {
+    const removed = await untilWritten(async () => {
       const { skill, revision } = await this.#stored(id);
       const found = await this.#store.version(id, version);
       if (!found) throw noVersion(id, version);
@@ -316,18 +317,12 @@ function readCursor(cursor: string): string {
 const noVersion = (skill: string, version: string): RequestError =>
   new RequestError("not_found", `There is no version ${version} of the skill ${skill}.`);
 
-const AT_ONCE = 200;
-
 /** The agents whose newest version has a skill. Archived agents cannot start sessions and are left out. */
 async function agentsWith(skill: string, agents: AgentStore): Promise<SkillUse["agents"]> {
   const found: SkillUse["agents"] = [];
-  for (let cursor: string | null | undefined; cursor !== null;) {
-    const page = await agents.list({ limit: AT_ONCE, ...(cursor !== undefined && { cursor }) });
-    for (const { id, name, skills } of page.data) {
-      const had = skills.find(({ skill_id }) => skill_id === skill);
-      if (had) found.push({ id, name, version: had.version });
-    }
-    cursor = page.next;
+  for await (const { id, name, skills } of listAll((query) => agents.list(query))) {
+    const had = skills.find(({ skill_id }) => skill_id === skill);
+    if (had) found.push({ id, name, version: had.version });
   }
   return found;
 }

@@ -1,6 +1,7 @@
 import { RequestError, type Clock } from "@tandem/protocol";
 import { recordPages, type Blobs, type RecordChange, type Records, type StoredRecord } from "@tandem/storage";
 import { z } from "zod";
+import { orOutrun } from "../host/until-written.ts";
 
 const SPACE = "skills";
 const SKILL = "skill";
@@ -93,11 +94,11 @@ export class SkillStore {
 
   async allVersions(skill: string): Promise<StoredVersion[]> {
     const all: StoredVersion[] = [];
-    for (;;) {
-      const some = await this.versions(skill, { after: all.at(-1)?.id, limit: AT_ONCE });
-      all.push(...some);
-      if (some.length < AT_ONCE) return all;
+    const range = { prefix: `${skill}/`, order: "desc" } as const;
+    for await (const page of recordPages(this.#records, SPACE, VERSION, range)) {
+      all.push(...page.map(({ value }) => storedVersion.parse(value)));
     }
+    return all;
   }
 
   /** Stores an archive. Its version must be committed with `add` afterwards. */
@@ -118,9 +119,9 @@ export class SkillStore {
     return this.#blobs.get(versionSpace(id), sha256);
   }
 
-  /** Commits a version whose archive is stored. Rejects with `conflict` if the skill changed in the meantime. */
+  /** Commits a version whose archive is stored. Rejects with `Outrun` if the skill changed in the meantime. */
   async add(version: StoredVersion, archive: StoredArchive, { skill, revision }: SkillAt): Promise<void> {
-    await this.#records.write(SPACE, [
+    await this.#change([
       // Fails if the archive was swept because this process was suspended for long.
       { ...this.#unused(version.id, archive.bytes), version: archive.revision },
       { type: "put", kind: SKILL, key: skill.id, value: skill, version: revision },
@@ -140,7 +141,7 @@ export class SkillStore {
       changes.push({ type: "delete", kind: VERSION, key: versionKey(skill.id, version.id) });
       changes.push(this.#unused(version.id, version.archive_bytes));
     }
-    await this.#records.write(SPACE, changes);
+    await this.#change(changes);
     for (const { id } of versions) await this.discard(id);
   }
 
@@ -159,17 +160,6 @@ export class SkillStore {
     }
   }
 
-  /** Repeats a change that lost a race against another one of the same skill. */
-  async retried<T>(change: () => Promise<T>): Promise<T> {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await change();
-      } catch (error) {
-        if (!(error instanceof RequestError) || error.code !== "conflict" || tries === 20) throw error;
-      }
-    }
-  }
-
   #unused(version: string, bytes: number): Extract<RecordChange, { type: "put" }> {
     return {
       type: "put",
@@ -177,6 +167,10 @@ export class SkillStore {
       key: version,
       value: { at: this.#clock.now(), archive_bytes: bytes } satisfies z.infer<typeof unusedArchive>,
     };
+  }
+
+  #change(changes: readonly RecordChange[]): Promise<void> {
+    return orOutrun(this.#records.write(SPACE, changes));
   }
 
   #list(

@@ -59,12 +59,11 @@ export class VaultRecords {
   /** All credentials of a vault, newest first. */
   async allOf(vault: string): Promise<Versioned<StoredCredential>[]> {
     const all: Versioned<StoredCredential>[] = [];
-    for (let after: string | undefined; ;) {
-      const page = await this.credentials(vault, { after, limit: 200 });
-      all.push(...page);
-      if (page.length < 200) return all;
-      after = page.at(-1)!.value.id;
+    const range = { prefix: `${vault}/`, order: "desc" } as const;
+    for await (const page of recordPages(this.#records, SPACE, CREDENTIAL, range)) {
+      all.push(...page.map(({ value, version }) => ({ value: storedCredential.parse(value), version })));
     }
+    return all;
   }
 
   /** Whether a secret is stored that this key does not open. */

@@ -1,6 +1,6 @@
-import { RequestError } from "@tandem/protocol";
 import { DUE, recordPages, WEBHOOKS, type Records } from "@tandem/storage";
 import { z } from "zod";
+import { tryWrite } from "../host/until-written.ts";
 import type { ConfiguredEndpoint } from "./configured-endpoints.ts";
 import { dueKey, type DueDelivery } from "./delivery-record.ts";
 
@@ -54,8 +54,6 @@ async function addDelivery(
     attempts: 0,
   };
   const put = { type: "put" as const, kind: DUE, key: dueKey(endpoint, 0, event), value, version: 0 };
-  await records.write(WEBHOOKS, [put]).catch((error: unknown) => {
-    // It was moved before, by a process that then crashed, or by another one of the fleet.
-    if (!(error instanceof RequestError && error.code === "conflict")) throw error;
-  });
+  // Fails if it was moved before, by a process that then crashed, or by another one of the fleet.
+  await tryWrite(records.write(WEBHOOKS, [put]));
 }

@@ -1,5 +1,6 @@
 import { isoNow, newId, RequestError, type BodyOutput, type Clock } from "@tandem/protocol";
 import { WEBHOOKS, type RecordChange, type Records, type SecretBox } from "@tandem/storage";
+import { tryWrite } from "../host/until-written.ts";
 import {
   ENDPOINT,
   endpointChanges,
@@ -164,9 +165,7 @@ export class WebhookEndpoints {
       };
       if (before && JSON.stringify(before.endpoint) === JSON.stringify(after)) continue;
       // Another process of the fleet may write the same.
-      await this.#records.write(WEBHOOKS, endpointChanges(before, after)).catch((error: unknown) => {
-        if (!(error instanceof RequestError && error.code === "conflict")) throw error;
-      });
+      await tryWrite(this.#records.write(WEBHOOKS, endpointChanges(before, after)));
     }
   }
 

@@ -10,6 +10,7 @@ import {
 } from "@tandem/protocol";
 import { sealedSecret, type Records, type SecretBox } from "@tandem/storage";
 import { z } from "zod";
+import { tryWrite } from "../../host/until-written.ts";
 import { sameServer } from "../same-server.ts";
 import type { Vaults } from "../vault-service.ts";
 import type { GuardedFetch } from "./guarded-fetch.ts";
@@ -165,11 +166,8 @@ export class OAuthLogins {
     const stored = found && storedLogin.parse(found.value);
     if (!found || stored?.state !== "open" || stored.by !== by.id || stored.expires < clock.now()) throw unknownState();
     const used = { state: "used", expires: stored.expires } satisfies z.infer<typeof storedLogin>;
-    try {
-      await records.write(SPACE, [{ type: "put", kind: KIND, key, value: used, version: found.version }]);
-    } catch (error) {
-      throw error instanceof RequestError && error.code === "conflict" ? unknownState() : error;
-    }
+    const put = { type: "put", kind: KIND, key, value: used, version: found.version } as const;
+    if (!(await tryWrite(records.write(SPACE, [put])))) throw unknownState();
     const login = pending.parse(JSON.parse(await secrets.open(stored.sealed, ownerOf(key))));
     return { vault: stored.vault, login };
   }
