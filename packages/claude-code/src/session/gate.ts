@@ -1,5 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
-import type { CanUseTool, HookCallback } from "@anthropic-ai/claude-agent-sdk";
+import type {
+  CanUseTool,
+  HookCallback,
+  HookJSONOutput,
+  PostToolUseFailureHookInput,
+  PostToolUseHookInput,
+} from "@anthropic-ai/claude-agent-sdk";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import {
   isWorkerTool,
@@ -299,14 +305,8 @@ export class Gate {
 
   /** For `PostToolUse`: adds the host hooks' context to the result for the model. */
   readonly afterTool: HookCallback = async (input, _toolUseId, { signal }) => {
-    if (input.hook_event_name !== "PostToolUse" || !this.#host.afterTool) return {};
-    const call = this.#announced.get(input.tool_use_id);
-    const tool = nameTool(input.tool_name, this.#names);
-    if (!call) return {};
-    const request = this.#request(input.tool_use_id, call, { ...tool, input: call.input }, signal);
-    const { context } = await this.#host.afterTool({ ...request, result: input.tool_response });
-    if (context === undefined) return {};
-    return { hookSpecificOutput: { hookEventName: "PostToolUse", additionalContext: context } };
+    if (input.hook_event_name !== "PostToolUse") return {};
+    return this.#withContext(input, signal, (call) => this.#host.afterTool?.({ ...call, result: input.tool_response }));
   };
 
   /** Whether the host has a hook for failures. */
@@ -316,15 +316,22 @@ export class Gate {
 
   /** For `PostToolUseFailure`: adds the host's explanation to the error for the model. */
   readonly afterFailure: HookCallback = async (input, _toolUseId, { signal }) => {
-    if (input.hook_event_name !== "PostToolUseFailure" || !this.#host.afterFailure) return {};
+    if (input.hook_event_name !== "PostToolUseFailure") return {};
+    return this.#withContext(input, signal, (call) => this.#host.afterFailure?.({ ...call, error: input.error }));
+  };
+
+  async #withContext(
+    input: PostToolUseHookInput | PostToolUseFailureHookInput,
+    signal: AbortSignal,
+    ask: (call: ToolCallRequest) => Promise<{ context?: string }> | undefined,
+  ): Promise<HookJSONOutput> {
     const call = this.#announced.get(input.tool_use_id);
     if (!call) return {};
     const tool = nameTool(input.tool_name, this.#names);
-    const request = this.#request(input.tool_use_id, call, { ...tool, input: call.input }, signal);
-    const { context } = await this.#host.afterFailure({ ...request, error: input.error });
-    if (context === undefined) return {};
-    return { hookSpecificOutput: { hookEventName: "PostToolUseFailure", additionalContext: context } };
-  };
+    const said = await ask(this.#request(input.tool_use_id, call, { ...tool, input: call.input }, signal));
+    if (said?.context === undefined) return {};
+    return { hookSpecificOutput: { hookEventName: input.hook_event_name, additionalContext: said.context } };
+  }
 
   /** Resolves when the transcript store has a call, or after a timeout. */
   async untilStored(toolUseId: string, signal?: AbortSignal): Promise<void> {
