@@ -212,19 +212,9 @@ const sqlAnswer = z
   .meta({ id: "SqlAnswer" });
 export type SqlAnswer = z.infer<typeof sqlAnswer>;
 
-const node = z.object({
-  id: z.string(),
-  connection: z.string(),
-  schema: z.string(),
-  table: z.string(),
-  type: z.enum(["table", "view"]),
-  description: z.string(),
-  rows: z.int().nullable(),
-  rows_are: exactness.optional(),
-  distance: z.int(),
-  x: z.number(),
-  y: z.number(),
-});
+const node = tableSummary
+  .omit({ columns: true, joins: true })
+  .extend({ distance: z.int(), x: z.number(), y: z.number() });
 
 const edge = z.object({
   from: z.string(),
