@@ -7,7 +7,7 @@ import type {
   SessionId,
   ToolCallState,
 } from "@tandem/protocol";
-import { listAll, logEvents, recordPages, type SessionRow, type Store } from "@tandem/storage";
+import { listAll, recordPages, type SessionRow, type Store } from "@tandem/storage";
 import { z } from "zod";
 import type { OpenCall } from "../log/open-turn.ts";
 import { unansweredCalls } from "../log/unanswered-calls.ts";
@@ -116,13 +116,18 @@ export class ApprovalReader {
   async #progress(session: SessionId, seq: number, id: EventId): Promise<Progress> {
     const types = ["tandem.approval_resolved", "tandem.tool_state"];
     const progress: Progress = {};
-    for await (const { event } of logEvents(this.#store.events, session, { after: seq, types })) {
-      if (event.type === "tandem.tool_state" && event.event_id === id) progress.state = event.state;
-      if (event.type !== "tandem.approval_resolved" || event.event_id !== id) continue;
-      const { type: _, id: __, processed_at: ___, event_id: ____, ...outcome } = event;
-      progress.outcome = outcome;
+    for (let after = seq; ;) {
+      const page = await this.#store.events.read(session, { after, types, limit: PAGE });
+      for (const { event } of page) {
+        if (event.type === "tandem.tool_state" && event.event_id === id) progress.state = event.state;
+        if (event.type !== "tandem.approval_resolved" || event.event_id !== id) continue;
+        const { type: _, id: __, processed_at: ___, event_id: ____, ...outcome } = event;
+        progress.outcome = outcome;
+      }
+      // The rest of a long log has no more of it.
+      if (page.length < PAGE || (progress.outcome && isFinal(progress.state))) return progress;
+      after = page.at(-1)!.seq;
     }
-    return progress;
   }
 
   async #view(row: SessionRow, { use, thread }: OpenCall, { outcome, state }: Progress): Promise<Approval> {
@@ -163,6 +168,9 @@ interface Progress {
   outcome?: ApprovalOutcome;
   state?: ToolCallState;
 }
+
+const isFinal = (state: ToolCallState | undefined): boolean =>
+  state !== undefined && !["waiting", "allowed", "running", "unknown"].includes(state);
 
 type Use = EventOf<"agent.tool_use" | "agent.mcp_tool_use" | "agent.custom_tool_use">;
 

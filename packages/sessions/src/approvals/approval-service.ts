@@ -185,7 +185,9 @@ export class ApprovalService {
     const waiting = await this.#store.inbox.list(row.id);
     const answers = (event: SessionEvent): event is Answer => isAnswer(event) && answeredCall(event) === approval.id;
     for await (const { event } of logEvents(this.#store.events, row.id, { after: seq, types: ANSWERS })) {
-      if (answers(event) && !(isOwn(event) && approval.status === "resolved")) return event;
+      if (!answers(event)) continue;
+      if (isOwn(event) && approval.status === "resolved") break;
+      return event;
     }
     return approval.status === "resolved" ? "tandem" : waiting.find(answers);
   }
