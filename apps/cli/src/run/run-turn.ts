@@ -256,20 +256,22 @@ class TurnUnderWay implements Disposable {
   }
 }
 
-/** Aborts when an approval is closed by any client. Disposing stops listening. */
+/** Aborts when an approval is closed by any client, or has been already. Disposing stops listening. */
 async function answeredElsewhere(
-  client: Pick<SessionsClient, "follow">,
+  client: Pick<SessionsClient, "follow" | "newest">,
   session: string,
   id: string,
 ): Promise<Disposable & { signal: AbortSignal }> {
   const [end, answered] = [new AbortController(), new AbortController()];
   const updates = await client.follow(session, end.signal);
+  const take = (event: SessionEvent): void => {
+    if (event.type === "tandem.approval_resolved" && event.event_id === id) answered.abort();
+  };
+  // A client that was faster has answered before this one follows the session.
+  for (const event of await client.newest(session, { limit: LOOK_BACK, types: ["tandem.approval_resolved"] }))
+    take(event);
   void (async () => {
-    for await (const update of updates) {
-      if (update.type !== "event") continue;
-      const { event } = update;
-      if (event.type === "tandem.approval_resolved" && event.event_id === id) answered.abort();
-    }
+    for await (const update of updates) if (update.type === "event") take(update.event);
   })().catch(() => undefined);
   return { signal: answered.signal, [Symbol.dispose]: () => end.abort() };
 }
