@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { delimiter } from "node:path";
-import { expect, inject, it, onTestFinished, vi } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { git, GitFailed, runGit } from "./git.ts";
 import { isAlive } from "../is-alive.ts";
 import { commitAll } from "../testing/commit.ts";
@@ -31,9 +31,15 @@ it("kills a slow command with all its children", async () => {
   // An alias makes git wait; our code never calls one.
   const script = `!echo $$ > ${tree.at("pid")}; sleep 600`;
   const settings = { "alias.wait": script };
-  const slow = runGit(tree.path, ["wait"], { timeoutMs: 2_000 * inject("slowness"), settings });
+  onTestFinished(() => void vi.useRealTimers());
+  // The time must not end before the child runs.
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const slow = runGit(tree.path, ["wait"], { timeoutMs: 2_000, settings });
+  const readPid = () => readFile(tree.at("pid"), "utf8").then(Number, () => 0);
+  await expect.poll(readPid).toBeGreaterThan(0);
+  const pid = await readPid();
+  vi.advanceTimersByTime(2_000);
   await expect(slow).rejects.toMatchObject({ code: "unavailable" });
-  const pid = Number(await readFile(tree.at("pid"), "utf8"));
   await expect.poll(() => isAlive(pid)).toBe(false);
 });
 

@@ -79,8 +79,8 @@ describe("settings of a repository inside of a session's folder run no program",
 
   it("in lists, searches and the state of the folder", async () => {
     const repo = await stage();
-    expect(await listFiles(repo, Date.now() + 10_000)).toContain("top.txt");
-    await listFiles(folder.at("repo/sub"), Date.now() + 10_000);
+    expect(await listFiles(repo, performance.now() + 60_000)).toContain("top.txt");
+    await listFiles(folder.at("repo/sub"), performance.now() + 60_000);
     expect(await searchFolder(repo, { text: "1", limit: 10 })).not.toEqual([]);
     expect((await findUnsaved(repo)).uncommitted).toContain("sub");
     expect((await findUnsaved(folder.at("repo/sub"))).uncommitted).toContain("a.txt");

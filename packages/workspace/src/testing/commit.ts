@@ -9,7 +9,6 @@ export async function asUser(folder: string, ...args: string[]): Promise<string>
   const { stdout } = await run("git", [...who, ...args], {
     cwd: folder,
     env: { PATH: process.env["PATH"], HOME: "/nonexistent", GIT_CONFIG_NOSYSTEM: "1" },
-    timeout: 30_000,
   });
   return stdout.trim();
 }
