@@ -1,6 +1,6 @@
 import { always, text } from "@tandem/rehearsal";
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text as readText } from "node:stream/consumers";
 import { expect, test } from "vitest";
@@ -8,8 +8,11 @@ import { sessionMachine } from "../../testing/session-machine.ts";
 
 test("exports traces to the configured collector without message content", async () => {
   const received: string[] = [];
+  const keep = async (request: IncomingMessage): Promise<void> => {
+    received.push(`${request.url} ${await readText(request)}`);
+  };
   const collector = createServer((request, response) => {
-    void readText(request).then((body) => response.end("{}", () => received.push(`${request.url} ${body}`)));
+    void keep(request).finally(() => response.end("{}"));
   }).listen(0, "127.0.0.1");
   await once(collector, "listening");
   const { port } = collector.address() as AddressInfo;

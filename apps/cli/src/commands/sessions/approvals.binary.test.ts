@@ -135,6 +135,8 @@ describe("tandem approvals", () => {
   });
 });
 
+const typesReceived = (): string[] => hook.received.map(({ body }) => (JSON.parse(body) as { type: string }).type);
+
 describe("a webhook", () => {
   test("gets signed approvals and ends, retries failures, and contains no tool input", async () => {
     await expect.poll(() => hook.received.length).toBeGreaterThanOrEqual(4);
@@ -159,12 +161,13 @@ describe("a webhook", () => {
       kind: "tool",
       link: expect.stringContaining("/v1/approvals/sevt_"),
     });
-    expect(hook.received.map(({ body }) => (JSON.parse(body) as { type: string }).type)).toContain("completed");
+    await expect.poll(typesReceived).toContain("completed");
   });
 
   test("a test command reports the deliveries and no secret", async () => {
     const said = await tandem("notifications", "test");
     expect(said).toMatch(/^✓ http:\/\/127\.0\.0\.1:\d+\/hook\n$/);
-    expect(JSON.parse(hook.received.at(-1)!.body)).toMatchObject({ type: "test" });
+    // Others may arrive after it.
+    expect(typesReceived()).toContain("test");
   });
 });
