@@ -3,6 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { slowly, reply, text, toolUse, type ModelRequest, type Reply } from "@tandem/rehearsal";
+import { isRunning } from "@tandem/tandem/testing";
 import { expect, test } from "vitest";
 import { TANDEM } from "../testing/run-tandem.ts";
 import { setAcpStage, type AcpStage } from "./testing/acp-stage.ts";
@@ -53,5 +54,6 @@ test("acpx can prompt, allow, deny and cancel", async () => {
   });
   expect(cancelled.stdout).toContain('"session/cancel"');
   expect(cancelled.stdout).toContain('"stopReason":"cancelled"');
-  expect(await stage.processes()).toEqual([]);
+  // acpx kills an agent that takes longer than two seconds to end. Its Claude Code then ends without it, and stays in the ledger.
+  await expect.poll(async () => (await stage.processes()).filter(isRunning)).toEqual([]);
 });
