@@ -264,7 +264,6 @@ describe.each(places)("on $name", ({ name, why, open }) => {
           ...(body !== undefined && { "content-type": "application/json" }),
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
-        signal: AbortSignal.timeout(20_000),
       });
 
     test("acme still has all of its data", async () => {

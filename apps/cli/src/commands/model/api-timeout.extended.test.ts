@@ -49,11 +49,15 @@ describe.concurrent("status, doctor and models finish although the API does not 
       models,
     };
     const env = llm === LOGIN ? { HTTPS_PROXY: service.url } : KEY;
-    const checks = Object.entries(expected).map(async ([command, { code, output }]) => {
+    const check = async (command: keyof typeof expected): Promise<void> => {
+      const { code, output } = expected[command];
       const outcome = await machine.run([command], { env });
       expect(outcome.stdout + outcome.stderr).toMatch(output);
       expect(outcome.code).toBe(code);
-    });
-    await Promise.all(checks);
+    };
+    const waiting = [check("status"), check("doctor")];
+    // Claude Code must start within the time for a list: not together with that of the other commands.
+    if (models === LISTED) await Promise.all(waiting);
+    await Promise.all([...waiting, check("models")]);
   });
 });

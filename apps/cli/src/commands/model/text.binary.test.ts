@@ -18,6 +18,7 @@ import type { CallReport } from "@tandem/protocol";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdir } from "node:fs/promises";
+import { availableParallelism, loadavg } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, inject, test } from "vitest";
 import { isRunning } from "@tandem/tandem/testing";
@@ -205,8 +206,9 @@ describe("waits", () => {
   });
 });
 
-// The promise is one second from signal to exit. The rest allows for a busy machine.
-const ABOUT_A_SECOND_MS = 1_500 * inject("slowness");
+/** The promise is one second from signal to exit. The rest allows for a machine that other tests keep busy now. */
+const aboutASecondMs = (): number =>
+  1_500 * inject("slowness") * Math.max(1, (loadavg()[0] ?? 0) / availableParallelism());
 
 describe("Ctrl-C", () => {
   test("SIGTERM ends a call, at once", async () => {
@@ -218,7 +220,7 @@ describe("Ctrl-C", () => {
     const since = performance.now();
     child.kill("SIGTERM");
     expect(await ended).toMatchObject({ code: 143, stdout: "", stderr: expect.not.stringContaining("    at ") });
-    expect(performance.now() - since).toBeLessThan(ABOUT_A_SECOND_MS);
+    expect(performance.now() - since).toBeLessThan(aboutASecondMs());
   });
 
   test("is forwarded by the launcher", async () => {
@@ -240,11 +242,13 @@ describe("Ctrl-C", () => {
     await using machine = await scratchMachine("llm: {}");
     // Ignores the first Ctrl-C: it never checks the signal.
     const interrupt = new URL("../../interrupt.ts", import.meta.url).href;
-    const code = `import { catchInterrupts } from "${interrupt}"; catchInterrupts(600_000); setInterval(() => {}, 1000); console.log("up")`;
+    const code = `import { catchInterrupts } from "${interrupt}"; const { signal, allow } = catchInterrupts(); allow(600_000);
+      signal.addEventListener("abort", () => console.log("aborted")); setInterval(() => {}, 1000); console.log("up")`;
     const child = spawn(process.execPath, ["--input-type=module", "-e", code], { env: machine.variables });
     await once(child.stdout, "data");
     const ended = outcomeOf(child);
     child.kill("SIGINT");
+    await once(child.stdout, "data");
     // Signals closer together count as one.
     await delay(400);
     child.kill("SIGINT");
@@ -303,7 +307,7 @@ describe("on Claude Code", () => {
     const pid = Number.parseInt(entry!, 10);
     const since = performance.now();
     expect(await asking.stop()).toMatchObject({ code: 130 });
-    expect(performance.now() - since).toBeLessThan(ABOUT_A_SECOND_MS);
+    expect(performance.now() - since).toBeLessThan(aboutASecondMs());
     await expect.poll(() => isRunning(pid)).toBe(false);
   });
 });

@@ -20,7 +20,7 @@ async function machineWithRepository(settings: string) {
   const git = async (...args: string[]) => {
     const who = ["-c", "user.name=Ann", "-c", "user.email=ann@example.com", "-c", "init.defaultBranch=main"];
     const env = { PATH: process.env["PATH"], HOME: machine.variables.HOME };
-    return (await run("git", [...who, ...args], { cwd: machine.project, env, timeout: 30_000 })).stdout.trim();
+    return (await run("git", [...who, ...args], { cwd: machine.project, env })).stdout.trim();
   };
   await writeFile(`${machine.project}/a.txt`, "one\n");
   await git("init", "--quiet");

@@ -35,7 +35,6 @@ export async function tenantStage(script: Script, settings = "", variables: Reco
         ...(body !== undefined && !isForm && { "content-type": "application/json" }),
       },
       ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
-      signal: AbortSignal.timeout(60_000),
     });
     const text = await response.text();
     const isJson = response.headers.get("content-type")?.startsWith("application/json");
