@@ -152,7 +152,7 @@ describe("a host with its own engine", () => {
       await expect.poll(() => commandsIn(machine.folder.path)).toContain("tail");
       host.kill("SIGKILL");
       await expect.poll(() => isRunning(tandem)).toBe(false);
-      expect(processesIn(machine.folder.path).filter(isRunning)).toEqual([]);
+      await expect.poll(() => processesIn(machine.folder.path).filter(isRunning)).toEqual([]);
       if (holder !== null) expect(isRunning(holder)).toBe(true);
     } finally {
       host.kill("SIGKILL");
