@@ -5,9 +5,11 @@ import { mkdir, mkdtemp, readFile, realpath, rename, rm, writeFile } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
 import type { TestContext } from "vitest";
+import { startHoldingProxy } from "./holding-proxy.ts";
 
 /** Runs in the browser and logs CSP violations as errors, which the tests read. */
 const TELL_VIOLATIONS = `document.addEventListener("securitypolicyviolation", (event) =>
@@ -33,6 +35,8 @@ const TANDEM = process.env["TANDEM_TEST_COMMAND"] ?? join(root, "apps", "cli", "
 const AGENT = fileURLToPath(import.meta.resolve("./scripted-agent.ts"));
 /** Limit for one element to appear. It is long because a busy machine is slow, not broken. */
 const DEADLINE_MS = 180_000;
+/** Of the scene "Count the words": the rest comes when the gate `words` is open. */
+const HELD_WORD = "word20";
 /** Limit for describing a page after a failed test. */
 const SNAPSHOT_MS = 5_000;
 /** Runs in the browser. Leaves for an empty page; false if the page has to be loaded again. */
@@ -68,7 +72,7 @@ export interface PageStage extends AsyncDisposable {
   start(words: string, mode?: string): Promise<string>;
   /** Sends a message to a session. */
   send(session: string, words: string): Promise<void>;
-  /** Opens a gate that the scripted agent waits for. */
+  /** Opens a gate that the scripted agent or its answer waits for. */
   release(gate: string): Promise<void>;
   /** Kills the server like a crash. */
   kill(): Promise<void>;
@@ -141,21 +145,32 @@ export async function startPageStage({ context = false, settings: own = "", demo
   };
   await restoreFiles();
   const agent = tandem(["rehearse", "serve", AGENT, "--json"]);
-  const { url: model } = await firstLine(agent);
+  const { url: rehearsal } = await firstLine(agent);
+  const model = await startHoldingProxy(rehearsal, {
+    word: HELD_WORD,
+    async opened() {
+      while (!existsSync(join(gates, "words")) && agent.exitCode === null) await pause(20);
+    },
+  });
   const settings = join(project, "tandem.yaml");
   const before = existsSync(settings) ? await readFile(settings, "utf8") : "";
   // Commands of the scripted agent wait for files there.
   const mounts = `sandbox: { mounts: [{ path: "${gates}" }] }\n`;
   await writeFile(
     settings,
-    `${before}${own}${mounts}llm:\n  claudeCode: { auth: api_key, apiKey: "env:TANDEM_TEST_KEY", baseUrl: "${model}" }\n`,
+    `${before}${own}${mounts}llm:\n  claudeCode: { auth: api_key, apiKey: "env:TANDEM_TEST_KEY", baseUrl: "${model.url}" }\n`,
   );
   await finish(["trust"]);
   const up = (port: number): ChildProcess =>
     tandem(["up", "--json", "--port", String(port), ...(demo ? ["--demo"] : [])]);
   let server = up(0);
   const { url } = await firstLine(server);
-  const browser = await chromium.launch({ executablePath: browserPath ?? "", args: FLAGS, env: variables });
+  const browser = await chromium.launch({
+    executablePath: browserPath ?? "",
+    args: FLAGS,
+    env: variables,
+    timeout: DEADLINE_MS,
+  });
 
   const token = (await readFile(join(state, "token"), "utf8")).trim();
   const api = async <T>(path: string, body?: unknown, method = body === undefined ? "GET" : "POST"): Promise<T> => {
@@ -282,6 +297,7 @@ export async function startPageStage({ context = false, settings: own = "", demo
         child.kill("SIGTERM");
         await once(child, "exit");
       }
+      await model[Symbol.asyncDispose]();
       await rm(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
     },
   };

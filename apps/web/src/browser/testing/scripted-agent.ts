@@ -179,8 +179,8 @@ const SCENES: Readonly<Record<string, readonly Step[]>> = {
     },
   ],
   "Write it down here": [runs("echo Here. > here.md"), says("Written down.")],
-  // 18 seconds: a busy machine loads the page twice in that time.
-  "Count the words": [slowly(says(COUNTED), 150)],
+  // The answer is held back at its 20th word.
+  "Count the words": [slowly(says(COUNTED), 50)],
   "Use a workflow": [reply(call("Workflow", { script: WORKFLOW })), says("The workflow runs.")],
   "LEAF-ONE": [says("One is good.")],
   // Claude Code may retry.

@@ -112,6 +112,7 @@ export function testReconnect(shared: () => PageStage): void {
     // The answer was shown while it streamed.
     expect(await talkOf(page).innerText()).not.toContain("word120");
     line.cut();
+    await stage.release("words");
     await lost(page).waitFor();
     const looked = page.waitForResponse(`${line.url}/`);
     line.restore();
