@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SETTINGS_PAGES } from "../../../settings/settings-pages.ts";
 import { NOTHING, SCREENS, Walk, type Places } from "../accessibility-walk.ts";
 import type { PageStage } from "../page-stage.ts";
+import { pressUntil } from "../press-until.ts";
 import { COMPARISON, REPLAY, reportPath } from "../sample-reports.ts";
 
 let stage: PageStage;
@@ -70,7 +71,7 @@ const dialogs: Record<string, { at: string; open: (page: Page) => Promise<void> 
   keys: { at: "a session", open: (page) => page.keyboard.press("?") },
   "stop everything": {
     at: "all sessions",
-    open: async (page) => (await page.keyboard.press("x"), page.keyboard.press("x")),
+    open: (page) => pressUntil(page, ["x", "x"], () => page.getByRole("dialog").isVisible()),
   },
   rename: { at: "all sessions", open: (page) => choose(page, "Rename") },
   archive: { at: "all sessions", open: (page) => choose(page, "Archive …") },
@@ -88,6 +89,12 @@ async function choose(page: Page, item: string): Promise<void> {
     .click();
   await page.getByRole("menuitem", { name: item }).click();
 }
+
+/** Runs in the browser. Resolves when the page's key is deleted. */
+const FORGET = `new Promise((resolve) => {
+  localStorage.clear();
+  indexedDB.deleteDatabase("tandem").onsuccess = () => resolve();
+})`;
 
 /** Panels of an approval card. */
 const panels: Record<string, string> = {
@@ -125,7 +132,7 @@ export function testAccessibility(shared: () => PageStage): void {
     test("settings, and signing in", async () => {
       const violations = await walk(async (made) => {
         for (const name of namesOf("settings")) await made.visit(name);
-        await made.page.evaluate("localStorage.clear(); indexedDB.deleteDatabase('tandem')");
+        await made.page.evaluate(FORGET);
         await made.page.goto(`${stage.url}/?signed-out`);
         await made.page.getByText("This browser is not signed in.").waitFor();
         await made.look("signing in");

@@ -1,6 +1,7 @@
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { PageStage } from "../page-stage.ts";
+import { pressUntil } from "../press-until.ts";
 
 let stage: PageStage;
 /** The tests share two sessions and run in order. The second one starts in plan mode. */
@@ -11,13 +12,12 @@ const press = async (page: Page, ...keys: string[]): Promise<void> => {
   for (const key of keys) await page.keyboard.press(key);
 };
 
-/**
- * A new card ignores keys for a moment, so that a key meant for the previous card cannot answer it. Press again until
- * it works.
- */
-const pressUntil = async (page: Page, key: string, happened: () => Promise<boolean>): Promise<void> => {
-  await expect.poll(async () => (await happened()) || (await page.keyboard.press(key), false)).toBe(true);
-};
+/** Presses the keys of a sequence until its page is there. */
+const goBy = (page: Page, keys: readonly string[], address: RegExp): Promise<void> =>
+  pressUntil(page, keys, async () => address.test(page.url()));
+
+/** Waits until the field has the focus: until then, keys belong to the page. */
+const hasFocus = (page: Page, field: Locator): Promise<void> => field.and(page.locator(":focus")).waitFor();
 
 /** See `approvals.binary.test.ts`. */
 export function testKeyboard(shared: () => PageStage): void {
@@ -30,8 +30,11 @@ export function testKeyboard(shared: () => PageStage): void {
   test("starts, answers, messages, renames and finds a session", async () => {
     const page = await stage.open();
     await press(page, "n");
-    await page.getByRole("dialog").getByRole("textbox").first().waitFor();
+    const dialog = page.getByRole("dialog", { name: "New session" });
+    await hasFocus(page, dialog.getByRole("textbox", { name: "Prompt" }));
     await page.keyboard.type("Run something");
+    // The keys do nothing before the lists of the dialog have loaded.
+    await expect.poll(() => dialog.getByRole("button", { name: "Start" }).isEnabled()).toBe(true);
     await press(page, "Control+Enter");
     await page.waitForURL(/\/sessions\/sesn_/);
     const address = page.url();
@@ -58,15 +61,15 @@ export function testKeyboard(shared: () => PageStage): void {
     await talk.getByText("It ran.").last().waitFor();
 
     await press(page, "Shift+R");
-    await page.getByRole("textbox", { name: "Session name" }).waitFor();
+    await hasFocus(page, page.getByRole("textbox", { name: "Session name" }));
     await page.keyboard.type("By keys");
     await press(page, "Enter");
     await page.getByRole("heading", { level: 1, name: "By keys" }).waitFor();
 
-    await press(page, "g", "h");
+    await goBy(page, ["g", "h"], /\/$/);
     await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
     await press(page, "Control+k");
-    await page.getByRole("dialog").getByRole("combobox").waitFor();
+    await hasFocus(page, page.getByRole("dialog").getByRole("combobox"));
     await page.keyboard.type("By keys");
     await page
       .getByRole("option", { name: /By keys/ })
@@ -102,7 +105,7 @@ export function testKeyboard(shared: () => PageStage): void {
   test("navigates the inbox, the session list, the changes and the shortcuts sheet", async () => {
     const page = await stage.open();
     await stage.send(session, "Run something");
-    await press(page, "g", "i");
+    await goBy(page, ["g", "i"], /\/inbox$/);
     await page.getByRole("article", { name: "Bash: echo first-run" }).waitFor();
     await stage.send(planned, "Run the edited");
     await page.getByRole("button", { name: /echo unedited/ }).waitFor();
@@ -115,7 +118,7 @@ export function testKeyboard(shared: () => PageStage): void {
     await press(page, "h");
     await page.getByRole("img", { name: "Allowed" }).first().waitFor();
 
-    await press(page, "g", "h");
+    await goBy(page, ["g", "h"], /\/$/);
     await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
     await press(page, "/");
     await page.keyboard.type("By keys");
@@ -139,9 +142,8 @@ export function testKeyboard(shared: () => PageStage): void {
     await page.waitForURL((address) => /\/sessions\/sesn_/.test(address.href) && address.href !== here);
     await press(page, "Alt+ArrowUp");
     await page.waitForURL(here);
-    await press(page, "g", "d");
-    await page.waitForURL(/view=changes/);
-    await press(page, "g", "t");
+    await goBy(page, ["g", "d"], /view=changes/);
+    await pressUntil(page, ["g", "t"], async () => !page.url().includes("view=changes"));
     await page.getByRole("textbox", { name: "Message" }).waitFor();
     await press(page, "?");
     const sheet = page.getByRole("dialog", { name: "Keyboard shortcuts" });
@@ -165,9 +167,15 @@ export function testKeyboard(shared: () => PageStage): void {
     await sheet.getByText("is already used here for “Search sessions”").waitFor();
     await press(page, "c");
     await sheet.getByRole("button", { name: "C: change the key for “New session”" }).waitFor();
-    await keyOf("Go to inbox").click();
-    await press(page, "g", "w");
-    await sheet.getByRole("button", { name: "G then W: change" }).waitFor();
+    const assigned = sheet.getByRole("button", { name: "G then W: change" });
+    await expect
+      .poll(async () => {
+        if (await assigned.isVisible()) return true;
+        await keyOf("Go to inbox").click();
+        await press(page, "g", "w");
+        return false;
+      })
+      .toBe(true);
     await press(page, "Escape");
     await sheet.waitFor({ state: "detached" });
 
@@ -177,8 +185,7 @@ export function testKeyboard(shared: () => PageStage): void {
     await newSession.waitFor();
     await press(page, "Escape");
     await newSession.waitFor({ state: "detached" });
-    await press(page, "g", "w");
-    await page.waitForURL(/\/inbox/);
+    await goBy(page, ["g", "w"], /\/inbox/);
 
     await press(page, "?");
     await sheet.getByRole("button", { name: "Reset all" }).click();
