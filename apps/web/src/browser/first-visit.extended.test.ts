@@ -15,7 +15,7 @@ describe.skipIf(browserPath === undefined)("first visit", () => {
     const page = await stage.open("/");
     const demo = page.getByRole("region", { name: "Demo" });
     await page.getByRole("heading", { name: /^Needs you/ }).waitFor();
-    expect(await page.locator("[data-session]").count()).toBeGreaterThanOrEqual(8);
+    await expect.poll(() => page.locator("[data-session]").count()).toBeGreaterThanOrEqual(8);
     await demo.getByText("step 1 of 4").waitFor({ state: "attached" });
     expect(await accessibilityViolations(page)).toEqual([]);
 

@@ -139,7 +139,10 @@ export function testApprovals(shared: () => PageStage): void {
   test("shows a plan in full and runs it in the chosen mode", async () => {
     const page = await stage.open(`/sessions/${session}`);
     const mode = page.getByLabel("Permission mode");
-    const isSet = page.waitForResponse((response) => response.request().method() === "POST" && response.ok());
+    const isSet = page.waitForResponse(
+      (response) =>
+        response.request().method() === "POST" && response.url().endsWith(`/v1/sessions/${session}`) && response.ok(),
+    );
     await mode.selectOption("plan");
     await isSet;
     const { card, talk } = await askInSession("Make a plan", "Plan: The plan");

@@ -36,7 +36,7 @@ export function testProposals(shared: () => PageStage): void {
     await evals.getByText(/^Fixes \d+, breaks \d+$/).waitFor();
     await evals.getByRole("link", { name: "run" }).click();
     await page.getByText("Gold answers").waitFor();
-    expect(await page.getByText("16 of 16").count()).toBe(1);
+    await expect.poll(() => page.getByText("16 of 16").count()).toBe(1);
   });
 
   test("accepts and rejects hunks, comments on them, edits them, accepts the rest, and undoes it", async () => {

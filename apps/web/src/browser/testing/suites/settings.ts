@@ -81,6 +81,8 @@ export function testSettings(shared: () => PageStage, hook: () => WebhookReceive
     await dialog.getByLabel("Value").fill("s3cr3t-of-the-page");
     await dialog.getByRole("button", { name: "Add", exact: true }).click();
     await page.getByText("Variable, sent to api.example.com").waitFor();
+    // The list reloads before the dialog closes.
+    await dialog.waitFor({ state: "detached" });
     expect(await page.content()).not.toContain("s3cr3t-of-the-page");
     await page.getByRole("button", { name: "Archive API_KEY" }).click();
     await dialog.getByRole("button", { name: "Archive" }).click();
