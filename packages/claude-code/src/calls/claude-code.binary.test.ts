@@ -236,7 +236,6 @@ describe("abort", () => {
     await eventually(
       () => stage.rehearsal.modelRequests[0]!.closedEarly,
       (closed) => closed,
-      3_000,
     );
     await eventually(
       () => runningProcesses(stage),

@@ -18,8 +18,8 @@ const connect = (place: McpEndpoint) =>
   connectServer(place, {
     ledger: new ProcessLedger(join(root, "processes")),
     hostVariables: { PATH: process.env["PATH"] ?? "" },
-    connectMs: 5_000,
-    callMs: 5_000,
+    connectMs: 10_000 * inject("slowness"),
+    callMs: 10_000 * inject("slowness"),
     onToolsChanged: () => {},
   });
 

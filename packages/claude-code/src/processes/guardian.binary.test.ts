@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, inject, onTestFinished, test } from "vitest";
 import { Guardian } from "./guardian.ts";
 import { ProcessLedger } from "./process-ledger.ts";
 import { canSignal } from "../testing/can-signal.ts";
@@ -27,7 +27,7 @@ test("a guardian that was suspended itself reads the heartbeats before it judges
     child.kill("SIGKILL");
     rmSync(home, { recursive: true });
   });
-  const patienceMs = 1_000;
+  const patienceMs = 1_000 * inject("slowness");
   using guardian = new Guardian(home, patienceMs);
   new ProcessLedger(join(home, "processes")).add(child.pid!);
   // It has heard of this process, which stays alive all the time.

@@ -33,13 +33,14 @@ describe("after kill -9 of the host", () => {
       deadlines,
     };
     const child = host({ settings, prompts: ["a", "b"] }, stage.hostVariables);
+    // With its answers, it ends by itself.
+    const exited = once(child, "exit");
     await eventually(
       () => stage.rehearsal.modelRequests.length,
       (count) => count === 2,
     );
     const left = await runningProcesses(stage);
     expect(left).toHaveLength(2);
-    const exited = once(child, "exit");
     child.kill("SIGKILL");
     await exited;
     await eventually(

@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { always, overloaded, slowly, stallBeforeFirstByte, stallMidStream, text, toolUse } from "@tandem/rehearsal";
+import { always, rateLimited, stallBeforeFirstByte, stallMidStream, text, toolUse } from "@tandem/rehearsal";
 import { afterAll, expect, inject, test } from "vitest";
 import { runningProcesses, setStage } from "../testing/claude-stage.ts";
 import { openSession } from "./testing/open-session.ts";
@@ -20,9 +20,7 @@ test.each([
   ["that stops in the middle", stallMidStream("It begins"), "idle"],
 ] as const)("a model %s ends the turn and its process", async (_, answer, phase) => {
   stage.rehearsal.use([always(answer)]);
-  const session = openSession(stage, {
-    deadlines: { firstByte: 1_000 * inject("slowness"), idle: 1_000 * inject("slowness") },
-  });
+  const session = openSession(stage, { deadlines: { [phase]: 1_000 * inject("slowness") } });
   session.say("Go.");
   expect(await session.ended()).toMatchObject(timeout(phase));
   expect((await session.closed()).error).toMatchObject({ code: "timeout" });
@@ -31,16 +29,16 @@ test.each([
 });
 
 test("a tool, a person and a custom tool may take longer than the model's deadlines", async () => {
+  const toolMs = 2_000 * inject("slowness");
   stage.rehearsal.use([
-    toolUse("Bash", { command: "sleep 1; echo slept" }),
+    toolUse("Bash", { command: `for i in $(seq ${toolMs / 100}); do sleep 0.1; done; echo slept` }),
     toolUse("Write", { file_path: "x", content: "x" }),
     toolUse("mcp__tandem__ask", {}),
     text("Done."),
   ]);
-  const later = <T>(value: T): Promise<T> =>
-    new Promise((resolve) => setTimeout(resolve, 1_000 * inject("slowness"), value));
+  const later = <T>(value: T): Promise<T> => new Promise((resolve) => setTimeout(resolve, toolMs, value));
   await using session = openSession(stage, {
-    deadlines: { idle: 500 * inject("slowness") },
+    deadlines: { idle: 0.75 * toolMs },
     customTools: [{ type: "custom", name: "ask", description: "Asks.", input_schema: { type: "object" } }],
     host: {
       decide: ({ name }) => ({ permission: name === "Write" ? "ask" : "allow" }),
@@ -52,12 +50,17 @@ test("a tool, a person and a custom tool may take longer than the model's deadli
 });
 
 test("waiting for a retry counts as activity", async () => {
-  stage.rehearsal.use([overloaded(), overloaded(), slowly(text("At last."), { tokenMs: 10 })]);
+  // Claude Code retries after the time that the answer names.
+  const retryAfterSeconds = 5 * Math.ceil(inject("slowness"));
+  stage.rehearsal.use([rateLimited({ retryAfterSeconds }), text("At last.")]);
+  const lateMs = retryAfterSeconds * 500;
   await using session = openSession(stage, {
-    deadlines: { firstByte: 700 * inject("slowness"), idle: 700 * inject("slowness") },
+    credential: stage.apiKey,
+    deadlines: { firstByte: lateMs, idle: lateMs },
   });
   expect(await session.turn("Go.")).toMatchObject({ stop: "end_turn" });
-  expect(session.events("tandem.retry")).toHaveLength(2);
+  expect(session.events("tandem.retry")).toMatchObject([{ delay_ms: expect.any(Number) }]);
+  expect(session.events("tandem.retry")[0]!.delay_ms).toBeGreaterThan(lateMs);
 });
 
 test("a failed start rejects ready and reports closed", async () => {

@@ -11,6 +11,16 @@ type Overrides = Partial<Omit<ClaudeCodeSettings, "pool" | "deadlines">> & {
   deadlines?: Partial<ClaudeCodeSettings["deadlines"]>;
 };
 
+const DEADLINE_MS = 300_000;
+/** Deadlines that a busy machine keeps: where one is the subject of a test, the test sets it. */
+export const PATIENT = {
+  spawn: DEADLINE_MS,
+  init: DEADLINE_MS,
+  firstByte: DEADLINE_MS,
+  idle: DEADLINE_MS,
+  exit: 2_000,
+};
+
 /** A scratch home with a fake login, the rehearsal behind a proxy, and the real binary. */
 export interface Stage extends AsyncDisposable {
   rehearsal: Rehearsal;
@@ -68,11 +78,7 @@ export async function setStage(
           ...overrides.pool,
         },
         deadlines: {
-          spawn: 20_000,
-          init: 20_000,
-          firstByte: 20_000,
-          idle: 20_000,
-          exit: 2_000,
+          ...PATIENT,
           ...overrides.deadlines,
         },
       });

@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { SessionEventBody, SessionEventType, ThreadId } from "@tandem/protocol";
 import { findExecutable } from "../../executable.ts";
-import type { Stage } from "../../testing/claude-stage.ts";
+import { PATIENT, type Stage } from "../../testing/claude-stage.ts";
 import type {
   Conversation,
   ConversationHost,
@@ -84,7 +84,7 @@ export function openSession(stage: Stage, overrides: Overrides = {}): OpenSessio
     id: randomUUID(),
     primaryThread: "sthr_primary" as ThreadId,
     ...rest,
-    deadlines: { spawn: 20_000, init: 20_000, firstByte: 20_000, idle: 20_000, exit: 2_000, ...deadlines },
+    deadlines: { ...PATIENT, ...deadlines },
   };
   const outputs: ConversationOutput[] = [];
   let read = 0;
