@@ -20,17 +20,12 @@ const untilCall = (session: Session) =>
   // The model's response is complete by then, and the call is running.
   engine.until(session, ({ event }) => event.type === "span.model_request_end");
 
-/** Ends every Claude Code of the stage as a crash would. */
-async function killProcesses(): Promise<void> {
-  for (const pid of await stage.processes()) process.kill(-pid, "SIGKILL");
-}
-
 test("a Claude Code process dies in the middle of a turn: the turn ends with what happened, and the session continues", async () => {
   stage.rehearsal.use([sleeps(), text("Back.")]);
   const session = await engine.reuse(ALLOW_ALL);
   await engine.say(session, "Sleep.");
   await untilCall(session);
-  await killProcesses();
+  await stage.killProcesses();
   const events = await engine.until(session, isIdle);
   expect(the(events, "session.error").error).toMatchObject({ tandem: { code: "process_died" } });
   expect(the(events, "agent.tool_result")).toMatchObject({
@@ -50,7 +45,7 @@ describe("a server that dies during a turn", () => {
     await engine.say(session, words);
     await untilCall(session);
     await engine.vanish();
-    await killProcesses();
+    await stage.killProcesses();
     return session;
   }
 
@@ -92,7 +87,7 @@ describe("a server that dies during a turn", () => {
     await engine.engine.sessions.send(session.id, [{ type: "user.interrupt" }]);
     await engine.until(session, ({ event }) => event.type === "user.interrupt");
     await engine.vanish();
-    await killProcesses();
+    await stage.killProcesses();
     stage.rehearsal.use([text("I went on.")]);
     engine = await stage.open({ leaseTtl: 1_000, recovery: "resume" });
     const events = await engine.until(session, isIdle);
@@ -109,7 +104,7 @@ describe("a server that dies during a turn", () => {
     await engine.until(session, ({ event }) => event.type === "span.model_request_start");
     const second = await engine.say(session, "Two.");
     await engine.vanish();
-    await killProcesses();
+    await stage.killProcesses();
     stage.rehearsal.use([always(text("To the second."))]);
     engine = await stage.open({ leaseTtl: 1_000 });
     const events = await engine.until(

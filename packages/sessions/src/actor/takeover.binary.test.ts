@@ -35,9 +35,6 @@ const allowAll = {
 };
 const isType = (type: string) => (logged: LoggedEvent) => logged.event.type === type;
 const inProject = (name: string) => join(stage.folder, name);
-const killProcesses = async () => {
-  for (const pid of await stage.processes()) process.kill(-pid, "SIGKILL");
-};
 /** Its state and command; nothing if it has ended. */
 const running = (pid: number): string[] => {
   if (!existsSync(`/proc/${pid}/stat`)) return [];
@@ -128,7 +125,7 @@ test("another server tells the model again what the store had lost and which out
   /** Another engine, which has only the store. */
   const crash = async (meanwhile: () => void, settings: object = {}): Promise<void> => {
     await engine.vanish();
-    await killProcesses();
+    await stage.killProcesses();
     meanwhile();
     servers += 1;
     engine = await stage.open({
@@ -197,7 +194,7 @@ test("a message of which nothing was kept, the first or a later one, is given to
     const message = await engine.say(session, `The word is ${word}.`);
     await engine.until(session, isType("session.status_running"), head);
     await engine.vanish();
-    await killProcesses();
+    await stage.killProcesses();
     stage.rehearsal.use([always(text(`It is ${word}.`))]);
     engine = await stage.open(settings);
     expect(textsOf(await engine.until(session, isIdle, head))).toEqual([`It is ${word}.`]);

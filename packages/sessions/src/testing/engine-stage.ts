@@ -40,6 +40,8 @@ export interface EngineStage extends AsyncDisposable {
   root: string;
   /** Pids of running Claude Code processes of this stage's engines. */
   processes(): Promise<number[]>;
+  /** Kills them as a crash would. */
+  killProcesses(): Promise<void>;
   /** The log up to the first matching event, read without an engine: another engine could take the session over. */
   until(session: Session, fits: (logged: LoggedEvent) => boolean): Promise<LoggedEvent[]>;
   /** `location`: another store than the stage's own. */
@@ -144,11 +146,25 @@ export async function setEngineStage(script: Script = [], options?: RehearsalOpt
     return { process: child, session: JSON.parse(line.toString()) as Session };
   }
 
+  const processes = async (): Promise<number[]> =>
+    (await readdir(join(root, "state", "processes"))).map((name) => Number.parseInt(name, 10));
+  const killProcesses = async (): Promise<void> => {
+    for (const pid of await processes()) {
+      try {
+        process.kill(-pid, "SIGKILL");
+      } catch (error) {
+        // It has just ended, and is still in the ledger.
+        if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+      }
+    }
+  };
+
   return {
     rehearsal,
     folder,
     root,
-    processes: async () => (await readdir(join(root, "state", "processes"))).map((name) => Number.parseInt(name, 10)),
+    processes,
+    killProcesses,
     async until({ id }, fits) {
       await using store = await openStore(join(root, "tandem.db"));
       return await followUntil(store, id, fits, 0);

@@ -23,7 +23,7 @@ const outcomesOf = async (session: { id: string }) =>
 /** Ends every Claude Code of the stage as a crash would. */
 async function crash(): Promise<void> {
   await engine.vanish();
-  for (const pid of await stage.processes()) process.kill(-pid, "SIGKILL");
+  await stage.killProcesses();
   engine = await stage.open({ leaseTtl: 1_000 });
 }
 
@@ -166,7 +166,7 @@ describe("a crash", () => {
     await define(engine, session);
     await engine.until(session, ({ event }) => event.type === "span.outcome_evaluation_end");
     await engine.vanish();
-    for (const pid of await stage.processes()) process.kill(-pid, "SIGKILL");
+    await stage.killProcesses();
     stage.rehearsal.use([text("With wind."), verdict("satisfied", "Good.")]);
     engine = await stage.open({ leaseTtl: 1_000, recovery: "resume" });
     const events = await engine.until(session, isIdle);

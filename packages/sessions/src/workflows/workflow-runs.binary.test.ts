@@ -120,7 +120,7 @@ test("an interrupt stops the run, and leaves no process", async () => {
 
 test("a run ends with unknown_error when its Claude Code dies", async () => {
   const session = await endless();
-  for (const pid of await stage.processes()) process.kill(-pid, "SIGKILL");
+  await stage.killProcesses();
   const events = await engine.until(session, isIdle);
   const error = { type: "unknown_error", message: expect.any(String) };
   expect(the(events, "workflow_run.error")).toMatchObject({ error });
@@ -131,7 +131,7 @@ test("a run ends with unknown_error when its Claude Code dies", async () => {
 test("the next server ends the run of a server that was killed", async () => {
   const session = await endless();
   await engine.vanish();
-  for (const pid of await stage.processes()) process.kill(-pid, "SIGKILL");
+  await stage.killProcesses();
   engine = await stage.open({ leaseTtl: 1_000 });
   const events = await engine.until(session, isIdle);
   expect(the(events, "workflow_run.status_ended")).toMatchObject({
