@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { LiveDelta, LoggedEvent } from "@tandem/protocol";
-import { creditTooLow, object, reply, slowly, text, thinking, toolUse } from "@tandem/rehearsal";
+import { creditTooLow, object, raw, reply, slowly, text, thinking, times, toolUse } from "@tandem/rehearsal";
 import { afterAll, describe, expect, inject, test } from "vitest";
 import { ALLOW_ALL, isIdle, setEngineStage, TEST_SANDBOX, textsOf, the, typesOf } from "./testing/engine-stage.ts";
 
@@ -13,6 +13,31 @@ const said = (events: readonly LoggedEvent[]): string => textsOf(events).join(""
 
 /** The body of the last model request as text. */
 const lastRequest = (): string => JSON.stringify(stage.rehearsal.modelRequests.at(-1)?.body);
+
+/** A streamed answer, word by word; `before` may hold a word back. */
+async function* inPieces(words: string, before: (index: number) => Promise<void> | undefined) {
+  const frame = (data: { type: string; [field: string]: unknown }): Buffer =>
+    Buffer.from(`event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`);
+  const usage = { input_tokens: 1, output_tokens: 10 };
+  const ended = { stop_reason: "end_turn", stop_sequence: null };
+  const message = {
+    id: "msg_pieces",
+    type: "message",
+    role: "assistant",
+    model: "claude-sonnet-5-5",
+    content: [],
+    usage,
+  };
+  yield frame({ type: "message_start", message: { ...message, stop_reason: null, stop_sequence: null } });
+  yield frame({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } });
+  for (const [index, piece] of words.split(/(?= )/).entries()) {
+    await before(index);
+    yield frame({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text: piece } });
+  }
+  yield frame({ type: "content_block_stop", index: 0 });
+  yield frame({ type: "message_delta", delta: ended, usage });
+  yield frame({ type: "message_stop" });
+}
 
 const stopOf = (events: readonly LoggedEvent[]) => the(events.slice(-1), "session.status_idle").stop_reason;
 
@@ -74,18 +99,18 @@ describe("a turn", () => {
 
   test("sends the existing text to a late subscriber, then the rest, then the event", async () => {
     const words = "One two three four five six seven eight nine ten.";
-    stage.rehearsal.use([slowly(text(words), { tokenMs: 60 })]);
+    const subscribed = Promise.withResolvers<void>();
+    const pieces = inPieces(words, (index) => (index === 3 ? subscribed.promise : undefined));
+    stage.rehearsal.use([raw(200, { "content-type": "text/event-stream" }, pieces)]);
     const session = await engine.reuse();
     const { sessions } = engine.engine;
     const spoken = (live: readonly LiveDelta[]): string[] =>
       live.flatMap(({ delta }) => (delta.type === "event_delta" ? [delta.delta.content.text] : []));
     const begun = Promise.withResolvers<void>();
-    let count = 0;
     const stopFirst = sessions.onDelta(session.id as never, {
       after: 0,
       hear(live) {
-        count += spoken(live).length;
-        if (count >= 3) begun.resolve();
+        if (spoken(live).length > 0) begun.resolve();
       },
     });
     await engine.say(session, "Count.");
@@ -96,6 +121,7 @@ describe("a turn", () => {
     expect(late).toMatchObject([{ delta: { type: "event_start" } }, { delta: { type: "event_delta" } }]);
     expect(words.startsWith(spoken(late)[0]!)).toBe(true);
     expect(spoken(late)[0]!.length).toBeLessThan(words.length);
+    subscribed.resolve();
     const events = await engine.until(session, isIdle);
     stopFirst();
     stop();
@@ -125,15 +151,18 @@ describe("a turn", () => {
 
 describe("messages during a turn", () => {
   test("are queued, listed as waiting, and taken after the turn, before the session is idle", async () => {
-    stage.rehearsal.use([slowly(text("A slow first answer."), { tokenMs: 40 }), text("The second.")]);
+    // The first answer comes when the second message waits.
+    const { promise, resolve: answer } = Promise.withResolvers<void>();
+    stage.rehearsal.use([times(1, () => promise.then(() => text("The first."))), text("The second.")]);
     const session = await engine.reuse();
     await engine.say(session, "One.");
     await engine.until(session, ({ event }) => event.type === "span.model_request_start");
     const second = await engine.say(session, "Two.");
     const { waiting } = await engine.engine.sessions.events(session.id, { limit: 1000 });
     expect(waiting).toMatchObject([{ id: second, processed_at: null }]);
+    answer();
     const events = await engine.until(session, isIdle);
-    expect(said(events)).toBe("A slow first answer.The second.");
+    expect(said(events)).toBe("The first.The second.");
     expect(events.find(({ event }) => event.id === second)?.event.processed_at).not.toBeNull();
     expect((await engine.engine.sessions.events(session.id, { limit: 1000 })).waiting).toEqual([]);
   });
