@@ -52,7 +52,10 @@ describe("an approval", () => {
     expect(answered).toMatchObject({ status: "resolved", resolved: { outcome: "allowed", by: "Ada", scope: "once" } });
     const events = await restOf(engine, session);
     expect((await active()) - activeBefore, "waiting for a person is not active time").toBeLessThan(WAIT_MS / 1_000);
-    expect(the(events, "session.usage").usage.active_seconds).toBeCloseTo(await active(), 0);
+    // It is written a moment before the last status.
+    const { active_seconds: reported } = the(events, "session.usage").usage;
+    expect(reported).toBeGreaterThanOrEqual(activeBefore);
+    expect(reported).toBeLessThanOrEqual(await active());
     expect(the(events, "user.tool_confirmation").tandem).toEqual({ scope: "once", by: "Ada" });
     expect(isThere("shown.txt")).toBe(true);
     const history = await engine.engine.approvals.list({ status: "resolved", limit: 1 });

@@ -40,8 +40,8 @@ test("two concurrent sessions share a day's budget without reserving any of it t
   const refused = await engine.turn(third, "Me too.");
   expect(typesOf(refused)).toEqual(["tandem.budget", "session.status_idle"]);
   stage.rehearsal.use([text("Thanks.")]);
-  await engine.engine.budgets.set("day", undefined, { usd: 5 });
   const head = await engine.engine.sessions.head(third.id);
+  await engine.engine.budgets.set("day", undefined, { usd: 5 });
   expect(stopOf(await engine.until(third, isIdle, head))).toBe("end_turn");
 });
 

@@ -240,5 +240,6 @@ async function untilCommandRuns(): Promise<{ pid: number }[]> {
 async function readTree(folder: string): Promise<string> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  return (await Promise.all(files.map((file) => readFile(file, "latin1")))).join("\n");
+  // Claude Code may just have deleted one.
+  return (await Promise.all(files.map((file) => readFile(file, "latin1").catch(() => "")))).join("\n");
 }

@@ -75,7 +75,8 @@ test("deliveries that 0.1.0 still had to retry are made under the same id, but f
   await expect.poll(() => told(receiver.received)).toMatchObject([{ type: "completed", id: key }]);
   expect(receiver.received[0]!.headers).toMatchObject({ "tandem-delivery": key });
   expect(await second.store.records.list("notifications", "due", { limit: 10 })).toEqual([]);
-  expect((await second.engine.notifications.list())[0]).toMatchObject({ waiting: 0, last: { delivered: true } });
+  const target = async () => (await second.engine.notifications.list())[0];
+  await expect.poll(target).toMatchObject({ waiting: 0, last: { delivered: true } });
   await second.stop();
 });
 

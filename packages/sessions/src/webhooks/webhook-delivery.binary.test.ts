@@ -123,6 +123,7 @@ test("a delivery is sent once although the database is away for a moment when it
   const service = await open({}, { ...store, records: { ...store.records, write } });
   const { endpoint } = await service.create({ ...FIELDS, url: receiver.url });
   await announce();
+  await expect.poll(() => receiver.received.length).toBe(1);
   // The claim ends after half a minute: later, another process would send the delivery again.
   await expect
     .poll(() => {
