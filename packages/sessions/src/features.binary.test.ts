@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { newId, type LoggedEvent, type Session, type SessionId } from "@tandem/protocol";
 import { always, overloaded, reply, slowly, text, toolUse, when, type ModelRequest } from "@tandem/rehearsal";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, inject, test } from "vitest";
 import { isIdle, setEngineStage, the, typesOf } from "./testing/engine-stage.ts";
 
 const stage = await setEngineStage();
@@ -151,7 +151,7 @@ test("a credential in a tool's output does not get into the log", async () => {
     session.id,
     "printf 'A\\nsk-ant-made-up-key\\nB'",
     "ann",
-    AbortSignal.timeout(60_000),
+    AbortSignal.timeout(60_000 * inject("slowness")),
   );
   expect(shell.output).toBe("A\n[redacted]\nB");
   const served = await engine.engine.sessions.events(session.id, { limit: 1_000 });

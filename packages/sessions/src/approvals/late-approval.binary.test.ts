@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { AgentCreateParams, HookConfig, LoggedEvent } from "@tandem/protocol";
 import { always, reply, text, toolUse } from "@tandem/rehearsal";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, inject, test } from "vitest";
 import { allow, deny, isOver, pendingOf, untilAsked, waitsFor } from "../testing/until-asked.ts";
 import type { NamedServer } from "../mcp/session-mcp-server.ts";
 import { setEngineStage, type RunningEngine } from "../testing/engine-stage.ts";
@@ -48,7 +48,7 @@ const BLOCKS: HookConfig = {
     "-c",
     `case "$(cat)" in *blocked*) echo '{"decision":"block","message":"Not on a Friday."}';; esac`,
   ],
-  timeout: 10_000,
+  timeout: 10_000 * inject("slowness"),
   failure: "block",
 };
 const effectsOf = async (name: string): Promise<string[]> =>
@@ -62,7 +62,7 @@ const lastRequest = (): string => JSON.stringify(stage.rehearsal.modelRequests.a
 const open = (): Promise<RunningEngine> => stage.open({ leaseTtl: 1_000 });
 
 const killChildren = async (): Promise<void> => {
-  for (const pid of await stage.processes()) process.kill(-pid, "SIGKILL");
+  await stage.killProcesses();
   await expect.poll(() => stage.processes()).toEqual([]);
 };
 

@@ -5,7 +5,7 @@ import type { Session } from "@tandem/protocol";
 import { always, text } from "@tandem/rehearsal";
 import { knownWall } from "@tandem/sandbox";
 import { readFolderConfig } from "@tandem/workspace";
-import { afterAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeEach, expect, inject, test } from "vitest";
 import { ALLOW_ALL, isIdle, setEngineStage, the } from "../testing/engine-stage.ts";
 
 let isTrusted = false;
@@ -55,6 +55,8 @@ async function type(session: Session, words: string) {
   ]);
   return running.until(session, isIdle, after);
 }
+
+const inTime = (): AbortSignal => AbortSignal.timeout(60_000 * inject("slowness"));
 
 const lastBody = () => stage.rehearsal.requests.at(-1)!.body as { messages: { role: string; content: unknown }[] };
 /** Messages to the model since its last answer. */
@@ -139,7 +141,7 @@ test("Claude Code's own commands are forwarded, and their output is shown", asyn
 
 test("a person's shell command runs in the folder, and the model is told once", async () => {
   const session = await running.reuse();
-  const done = await running.engine.sessions.shell(session.id, "pwd; exit 3", "Ada", AbortSignal.timeout(10_000));
+  const done = await running.engine.sessions.shell(session.id, "pwd; exit 3", "Ada", inTime());
   expect(done).toMatchObject({ exit_code: 3, by: "Ada" });
   expect(done.output).toContain("project");
   await running.turn(session, "And now?");
@@ -157,8 +159,7 @@ test.skipIf(!wall.on)("a person's shell command runs in the session's sandbox, w
     trustOf: async (folder) => ({ trusted: true, state: "trusted", folder, since: null }),
   });
   const session = await strict.session();
-  const shell = (command: string) =>
-    strict.engine.sessions.shell(session.id, command, "Ada", AbortSignal.timeout(20_000));
+  const shell = (command: string) => strict.engine.sessions.shell(session.id, command, "Ada", inTime());
   const ran = await shell(`echo done > inside.txt; cat ${join(stage.root, "secret")}; ls /run/tandem; exit 3`);
   expect(ran).toMatchObject({ exit_code: 3 });
   expect(ran.output).not.toContain("of the host");
@@ -238,8 +239,7 @@ test("a person's shell command ends on an emergency stop, and none starts before
   const times = { createdAt: new Date().toISOString(), startedAt: null, endedAt: null };
   const ids = Array.from({ length: 230 }, (_, index) => `job_${index}` as never);
   for (const id of ids) await running.store.jobs.create({ ...job, ...times, id, cancelRequested: false });
-  const shell = (command: string) =>
-    running.engine.sessions.shell(session.id, command, "Ada", AbortSignal.timeout(60_000));
+  const shell = (command: string) => running.engine.sessions.shell(session.id, command, "Ada", inTime());
   const begun = shell("touch begun; tail -f /dev/null").catch((error: Error) => error);
   await expect.poll(() => existsSync(join(stage.folder, "begun"))).toBe(true);
   await running.engine.killSwitch.stop("ada", "It is in a loop.");

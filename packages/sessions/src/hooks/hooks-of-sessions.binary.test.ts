@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { HookConfig, LoggedEvent } from "@tandem/protocol";
 import { text, toolUse } from "@tandem/rehearsal";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, inject, test } from "vitest";
 import { setEngineStage, the, typesOf } from "../testing/engine-stage.ts";
 
 const ALLOW = { permission_policy: { type: "always_allow" as const } };
@@ -12,7 +12,7 @@ const hook = (on: HookConfig["on"], script: string): HookConfig => ({
   name: `at ${on}`,
   on,
   command: ["/bin/sh", "-c", script],
-  timeout: 10_000,
+  timeout: 10_000 * inject("slowness"),
   failure: "block",
 });
 const say = (answer: object): string => `echo '${JSON.stringify(answer)}'`;

@@ -25,7 +25,7 @@ const shell = (script: string, extra: Partial<HookConfig> = {}): HookConfig => (
   name: "guard",
   on: "beforeTool",
   command: ["/bin/sh", "-c", script],
-  timeout: 10_000,
+  timeout: 10_000 * inject("slowness"),
   failure: "block",
   ...extra,
 });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { connectServer, ProcessLedger } from "@tandem/claude-code";
 import { systemClock, type SessionEventBody } from "@tandem/protocol";
 import { knownWall } from "@tandem/sandbox";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import type { ServerSandboxSettings } from "./server-sandbox.ts";
 import type { ServerConfinement } from "./server-confinement.ts";
 import { inSandbox, openServerSandbox, type LocalServer } from "./server-sandbox.ts";
@@ -28,6 +28,7 @@ require("node:readline").createInterface({ input: process.stdin }).on("line", (l
   if (message.id !== undefined) console.log(JSON.stringify({ jsonrpc: "2.0", id: message.id, result: answer(message) }));
 });`;
 
+const DEADLINE_MS = 60_000 * inject("slowness");
 const CONFIGURED: ServerConfinement = {
   type: "sandbox",
   folder: "read",
@@ -107,14 +108,14 @@ async function connect(server: LocalServer, seen: SessionEventBody[] = []) {
     await connectServer(sandbox ? inSandbox(server, sandbox) : server.endpoint, {
       ledger: new ProcessLedger(join(root, "state/processes")),
       hostVariables: settings.hostVariables,
-      connectMs: 20_000,
-      callMs: 20_000,
+      connectMs: DEADLINE_MS,
+      callMs: DEADLINE_MS,
       onToolsChanged: () => {},
     }),
   );
   return {
     async run(command: string): Promise<string> {
-      const { content } = await connection.call("run", { command }, AbortSignal.timeout(20_000));
+      const { content } = await connection.call("run", { command }, AbortSignal.timeout(DEADLINE_MS));
       return content[0]?.type === "text" ? content[0].text.trim() : "";
     },
     [Symbol.asyncDispose]: () => opened.disposeAsync(),

@@ -37,7 +37,9 @@ async function turnWithoutConsent(session: Session): Promise<LoggedEvent[]> {
   const seen: LoggedEvent[] = [];
   const after = await engine.engine.sessions.head(session.id);
   await engine.say(session, "Go on.");
-  for await (const batch of engine.store.events.follow(session.id as SessionId, after, AbortSignal.timeout(120_000))) {
+  // Sixty calls are denied one by one.
+  const signal = AbortSignal.timeout(240_000 * inject("slowness"));
+  for await (const batch of engine.store.events.follow(session.id as SessionId, after, signal)) {
     for (const logged of batch) {
       seen.push(logged);
       if (isOver(logged)) return seen;

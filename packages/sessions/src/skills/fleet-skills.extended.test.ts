@@ -12,7 +12,7 @@ const files = (words: string) =>
 const why = whyNoPostgres();
 describe.skipIf(why)(`skills on Postgres${why ? ` (${why})` : ""}`, () => {
   let postgres: TestPostgres;
-  beforeAll(async () => void (postgres = await startPostgres()), 60_000);
+  beforeAll(async () => void (postgres = await startPostgres()));
   afterAll(() => postgres?.[Symbol.asyncDispose]());
 
   test("a skill that one worker stored is loaded by another, and concurrent uploads end in one order", async () => {

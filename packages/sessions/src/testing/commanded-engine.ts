@@ -72,7 +72,7 @@ export class CommandedEngine {
 
 async function serve(root: string, url: string): Promise<void> {
   const store = await openStore(join(root, "tandem.db"));
-  const engine = await createEngine(store, { ...(await stageSettings(root, url)), leaseTtl: 3_000 });
+  const engine = await createEngine(store, await stageSettings(root, url));
   await engine.start();
   const running = handle(engine, store);
   const run = async (command: Command): Promise<unknown> => {

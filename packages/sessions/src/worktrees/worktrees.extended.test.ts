@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Session } from "@tandem/protocol";
 import { reply, text, toolUse, type ModelRequest } from "@tandem/rehearsal";
-import { describe, expect, test } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 import { ALLOW_ALL, setEngineStage, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
 import { whyNoSandbox } from "../sandbox/sandbox.ts";
 import type { SandboxSettings } from "../sandbox/sandbox-settings.ts";
@@ -23,7 +23,9 @@ const shell = ({ lastUserText, toolResults }: ModelRequest) =>
 
 async function inRepository(stage: EngineStage, ...args: string[]): Promise<string> {
   const who = ["-c", "user.name=Ann", "-c", "user.email=ann@example.com", "-c", "init.defaultBranch=main"];
-  return (await run("git", [...who, ...args], { cwd: stage.folder, timeout: 30_000 })).stdout.trim();
+  return (
+    await run("git", [...who, ...args], { cwd: stage.folder, timeout: 30_000 * inject("slowness") })
+  ).stdout.trim();
 }
 
 async function open(stage: EngineStage, settings: Partial<WorktreeSettings> = {}, sandbox?: SandboxSettings) {
