@@ -8,8 +8,8 @@ import type { LanguageServer } from "./language-server.ts";
 import type { FileDiagnostic } from "./open-documents.ts";
 
 const EDITS = new Set(["Edit", "MultiEdit", "Write"]);
-/** An edit is not held up for longer. */
-const WITHIN_MS = 5_000;
+/** Default of `editMs`. */
+const EDIT_MS = 5_000;
 const MAX_REPORTED = 20;
 
 const edited = z.object({ file_path: z.string() });
@@ -27,6 +27,7 @@ export function diagnoseEdit(
   folder: string,
   servers: RunningServers,
   write: (events: SessionEventBody[]) => void,
+  editMs = EDIT_MS,
 ): AfterTool {
   return async ({ name, mcpServer, input, result: output, eventId, signal }) => {
     const asked = mcpServer === undefined && EDITS.has(name) ? edited.safeParse(input).data : undefined;
@@ -35,11 +36,11 @@ export function diagnoseEdit(
     if (isAbsolute(relative(folder, path)) || relative(folder, path).startsWith("..")) return {};
     const before = result.safeParse(output).data?.originalFile;
     // The edit has been made: a server that fails must not make it look failed.
-    const inTime = AbortSignal.any([signal, externalDeadline(WITHIN_MS)]);
+    const inTime = AbortSignal.any([signal, externalDeadline(editMs)]);
     const found = await servers
       .ifRunning(folder, path, async (server) => ({
         server: server.name,
-        errors: await server.documents.newErrors(path, before, { ms: WITHIN_MS, signal: inTime }),
+        errors: await server.documents.newErrors(path, before, { ms: editMs, signal: inTime }),
       }))
       .catch(() => undefined);
     if (!found || found.errors.length === 0) return {};

@@ -103,7 +103,7 @@ export class LanguageServers implements SessionLanguages {
   diagnoseEdit(
     ...[folder, write]: Parameters<SessionLanguages["diagnoseEdit"]>
   ): ReturnType<SessionLanguages["diagnoseEdit"]> {
-    return diagnoseEdit(folder, this, write);
+    return diagnoseEdit(folder, this, write, this.#settings.lsp.editMs);
   }
 
   /** Calls `work` with the server for this file, if it runs already. */

@@ -14,5 +14,7 @@ export interface LspSettings {
     servers: readonly ConfiguredServer[];
     /** How long a server runs after its last use. */
     idleMs: number;
+    /** How long an edit may be held up by the search for its errors; default: 5 s. */
+    editMs?: number;
   };
 }

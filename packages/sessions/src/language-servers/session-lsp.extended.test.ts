@@ -11,7 +11,8 @@ import { ALLOW_ALL, setEngineStage, the, typesOf, type RunningEngine } from "../
 // The TypeScript of this repository is a language server.
 const TYPESCRIPT = dirname(fileURLToPath(import.meta.resolve("typescript/package.json")));
 const SCRIPTED = fileURLToPath(import.meta.resolve("./testing/scripted-server.cjs"));
-const LSP = { servers: [], idleMs: 600_000 };
+// On a busy machine, it takes seconds to check a file.
+const LSP = { servers: [], idleMs: 600_000, editMs: 60_000 };
 
 let isTrusted = true;
 const trustOf = async (folder: string) => ({
