@@ -1,14 +1,15 @@
 import { join } from "node:path";
 import type { LoggedEvent } from "@tandem/protocol";
 import { always, madeUpLogin, planLimit, rateLimited, text, type Rehearsal, type Reply } from "@tandem/rehearsal";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
 import { startPostgres, whyNoPostgres, type TestPostgres } from "@tandem/storage/testing";
+import { MovableClock } from "../host/movable-clock.ts";
 import { isIdle, setEngineStage, the, typesOf } from "../testing/engine-stage.ts";
 
 const why = whyNoPostgres();
 describe.skipIf(why)(`quotas are known to all on an account${why ? ` (${why})` : ""}`, () => {
   let postgres: TestPostgres;
-  beforeAll(async () => void (postgres = await startPostgres()), 60_000);
+  beforeAll(async () => void (postgres = await startPostgres()));
   afterAll(() => postgres?.[Symbol.asyncDispose]());
 
   /** Two workers on one Postgres and one fake login, which plan limits need. */
@@ -37,11 +38,8 @@ describe.skipIf(why)(`quotas are known to all on an account${why ? ` (${why})` :
 
   test("a limit that one worker hits stops the other's turn before its request", async () => {
     const { stage, login, open } = await setFleet();
-    let resetsAt = new Date();
-    stage.rehearsal.use((): Reply => {
-      resetsAt = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 12_000);
-      return planLimit({ resetsAt });
-    });
+    const resetsAt = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 3_600_000);
+    stage.rehearsal.use([always(planLimit({ resetsAt }))]);
     const first = await open({ ...login, quota: { action: "stop", windows: 3 } }, "first");
     const events = await first.turn(await first.session(), "Hello?");
     const reset = resetsAt.toISOString();
@@ -52,7 +50,8 @@ describe.skipIf(why)(`quotas are known to all on an account${why ? ` (${why})` :
 
     // This also clears the recorded requests.
     stage.rehearsal.use((): Reply => text("Here I am."));
-    const second = await open({ ...login, quota: { action: "wait", windows: 3 } }, "second");
+    const clock = new MovableClock();
+    const second = await open({ ...login, clock, quota: { action: "wait", windows: 3 } }, "second");
     const session = await second.session();
     await second.say(session, "And you?");
     const parked = await second.until(session, ({ event }) => event.type === "session.status_rescheduled");
@@ -60,11 +59,14 @@ describe.skipIf(why)(`quotas are known to all on an account${why ? ` (${why})` :
     expect((await second.engine.fleet.status()).limits).toMatchObject([
       { kind: "five_hour", resets_at: reset, learned_by: "first" },
     ]);
+    expect(asked(stage.rehearsal)).toEqual([]);
+    clock.moveTo(resetsAt);
     const answered = await second.until(session, isIdle);
     expect(said(answered)).toEqual(["Here I am."]);
     const requests = asked(stage.rehearsal);
     expect(requests).toHaveLength(1);
-    expect(requests[0]!.receivedAt.getTime()).toBeGreaterThanOrEqual(resetsAt.getTime());
+    const resumed = answered.findLast(({ event }) => event.type === "session.status_running")!.event;
+    expect(Date.parse(resumed.processed_at!)).toBeGreaterThanOrEqual(resetsAt.getTime());
     // The message itself reached the model, not only the instruction to continue.
     expect(JSON.stringify(requests[0]!.body)).toContain("And you?");
     expect((await second.engine.fleet.status()).limits).toEqual([]);
@@ -99,13 +101,15 @@ describe.skipIf(why)(`quotas are known to all on an account${why ? ` (${why})` :
     const { stage, key, open } = await setFleet();
     let refused = 0;
     stage.rehearsal.use((): Reply =>
-      (refused += 1) <= 1 ? rateLimited({ retryAfterSeconds: 5 }) : text("Here I am."),
+      (refused += 1) <= 1 ? rateLimited({ retryAfterSeconds: 5 * Math.ceil(inject("slowness")) }) : text("Here I am."),
     );
     const [first, second] = [await open(key, "first"), await open(key, "second")];
     const [waiting, other] = [await first.session(), await second.session()];
     await first.say(waiting, "Hello?");
     const retried = await first.until(waiting, ({ event }) => event.type === "session.status_rescheduled");
     const retry = the(retried, "tandem.retry");
+    // The event is written before the others can read the limit.
+    await expect.poll(async () => (await second.engine.fleet.status()).limits).toHaveLength(1);
     const events = await second.turn(other, "And you?");
     expect(said(events)).toEqual(["Here I am."]);
     const began = events.find(({ event }) => event.type === "span.model_request_start")!.event;

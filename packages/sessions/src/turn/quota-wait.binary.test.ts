@@ -102,7 +102,7 @@ test("it stops waiting after the maximum number of waits, and can be interrupted
 });
 
 test("after a kill during the wait, the next server continues the wait and the turn", async () => {
-  stage.rehearsal.use([toolUse("Bash", { command: "echo once >> log.txt" }), rule(limited(6))]);
+  stage.rehearsal.use([toolUse("Bash", { command: "echo once >> log.txt" }), rule(limited(HOUR))]);
   const settings = { hostVariables: variables };
   const { process: server, session } = await stage.spawn(ALLOW_ALL, "Do it.", {
     session: waits,
@@ -113,7 +113,9 @@ test("after a kill during the wait, the next server continues the wait and the t
   server.kill("SIGKILL");
   await once(server, "exit");
   stage.rehearsal.use([text("Done.")]);
-  const next = await open();
+  const clock = new MovableClock();
+  const next = await open({ clock });
+  clock.advance(HOUR * 1_000);
   const events = await next.until(session, isIdle);
   expect(textsOf(events)).toEqual(["Done."]);
   expect(typesOf(events).filter((type) => type === "tandem.parked")).toHaveLength(1);
