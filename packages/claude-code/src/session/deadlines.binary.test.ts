@@ -20,7 +20,8 @@ test.each([
   ["that stops in the middle", stallMidStream("It begins"), "idle"],
 ] as const)("a model %s ends the turn and its process", async (_, answer, phase) => {
   stage.rehearsal.use([always(answer)]);
-  const session = openSession(stage, { deadlines: { [phase]: 1_000 * inject("slowness") } });
+  const lateMs = 1_000 * inject("slowness");
+  const session = openSession(stage, { deadlines: phase === "idle" ? { idle: lateMs } : { firstByte: lateMs } });
   session.say("Go.");
   expect(await session.ended()).toMatchObject(timeout(phase));
   expect((await session.closed()).error).toMatchObject({ code: "timeout" });
