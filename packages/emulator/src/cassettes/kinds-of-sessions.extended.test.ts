@@ -64,11 +64,19 @@ test("a session whose subagent and command ended in the background replays ident
   const multiagent = { type: "coordinator" as const, agents: [reviewer.id] };
   const agent = await client.beta.agents.create({ name: "lead", ...about, multiagent });
   const { id } = await client.beta.sessions.create({ agent: agent.id, environment_id: "env_local" });
-  for (const words of ["Have it reviewed.", "Run it."]) {
+  for (const [words, last] of [
+    ["Have it reviewed.", "It came back."],
+    ["Run it.", "It has ended."],
+  ] as const) {
     const stream = await client.beta.sessions.events.stream(id);
     const content = [{ type: "text" as const, text: words }];
     await client.beta.sessions.events.send(id, { events: [{ type: "user.message", content }] });
-    for await (const event of stream) if (event.type === "session.status_idle") break;
+    // A command may end between two turns: the session is idle before the last answer, too.
+    let isLast = false;
+    for await (const event of stream) {
+      if (event.type === "agent.message") isLast ||= JSON.stringify(event.content).includes(last);
+      if (event.type === "session.status_idle" && isLast) break;
+    }
   }
   const cassette = await exported(emulator, id);
   expect(new Set(cassette.steps.map(({ thread }) => thread)).size).toBe(2);
