@@ -36,7 +36,7 @@ import { ExpectedTurn } from "./turn/expected-turn.ts";
 import type { TranscriptLine } from "./transcript/transcript-line.ts";
 import { unloggedAnswers } from "./transcript/unlogged-answers.ts";
 
-/** Claude Code writes its transcript about 100 ms after its output. */
+/** The least time to wait for the transcript, which Claude Code writes about 100 ms after its output. */
 const CAUGHT_UP_MS = 2_000;
 
 /** Claude Code confirms an interrupt within milliseconds. A suspended process never does. */
@@ -226,9 +226,9 @@ export class ClaudeConversation implements Conversation {
     return this.#gate.untilStored(toolUseId);
   }
 
-  async caughtUp(): Promise<void> {
+  async caughtUp(withinMs: number): Promise<void> {
     const stored = this.#mirror.stored(this.#gate.open, this.#gate.finished);
-    await this.#within(CAUGHT_UP_MS, "write its transcript", stored).catch(() => {});
+    await this.#within(Math.max(CAUGHT_UP_MS, withinMs), "write its transcript", stored).catch(() => {});
   }
 
   flush(): Promise<void> {

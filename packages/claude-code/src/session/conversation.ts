@@ -373,8 +373,8 @@ export interface Conversation {
    * crash. Also resolves after a timeout: an unresponsive database must not stop the agent.
    */
   kept(toolUseId: string): Promise<void>;
-  /** Resolves when the transcript store has all calls and results of the turn so far, or after a timeout. */
-  caughtUp(): Promise<void>;
+  /** Resolves when the transcript store has all calls and results of the turn so far, or after this time, at least 2 s. */
+  caughtUp(withinMs: number): Promise<void>;
   /** Resolves once the transcript is stored; rejects if a part could not be. */
   flush(): Promise<void>;
   /** Suspends the process and its descendants until `unpause`. */

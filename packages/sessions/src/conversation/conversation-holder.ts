@@ -189,9 +189,9 @@ export class ConversationHolder {
     await this.#last?.exited;
   }
 
-  /** Resolves when the stored transcript has caught up with the log. */
-  async caughtUp(): Promise<void> {
-    await this.current?.caughtUp();
+  /** Resolves when the stored transcript has caught up with the log, or after this time. */
+  async caughtUp(withinMs: number): Promise<void> {
+    await this.current?.caughtUp(withinMs);
   }
 
   /** Suspends the process and its descendants, and starts none until `unpause`. */

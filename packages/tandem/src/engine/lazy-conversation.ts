@@ -49,7 +49,7 @@ export const lazyConversation =
       stopTask: async (id) => (await opening).stopTask(id),
       endRun: async (run, error) => (await opening).endRun(run, error),
       kept: async (id) => (await opening).kept(id),
-      caughtUp: async () => (await opening).caughtUp(),
+      caughtUp: async (withinMs) => (await opening).caughtUp(withinMs),
       flush: async () => (await opening).flush(),
       pause: () => void opening.then((conversation) => conversation.pause()).catch(() => undefined),
       unpause: () => void opening.then((conversation) => conversation.unpause()).catch(() => undefined),
