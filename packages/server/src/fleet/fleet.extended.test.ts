@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import Anthropic from "@anthropic-ai/sdk";
 import { createPageKey } from "@tandem/client";
-import { always, slowly, text, toolUse } from "@tandem/rehearsal";
+import { always, slowly, stallBeforeFirstByte, text, toolUse } from "@tandem/rehearsal";
 import { whyNoPostgres } from "@tandem/storage/testing";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { WebSocket } from "ws";
@@ -155,7 +155,11 @@ describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}
   });
 
   test("changes go to the process that writes the session, and the feed of one server shows all of them", async () => {
-    stage.rehearsal.use([slowly(text("Yes."), { firstByteMs: 1_500 })]);
+    const hasRun = Promise.withResolvers<void>();
+    stage.rehearsal.use(async () => {
+      await hasRun.promise;
+      return text("Yes.");
+    });
     const end = new AbortController();
     const feed = first.engine.sessions.feed(end.signal)[Symbol.asyncIterator]();
     expect((await feed.next()).value?.type).toBe("snapshot");
@@ -171,6 +175,8 @@ describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}
     const seen: string[] = [];
     for (let item = await feed.next(); !item.done; item = await feed.next()) {
       if (item.value.type === "changed" && item.value.session.id === session) seen.push(item.value.session.status);
+      // The feed tells the present state only: the turn must not end before.
+      if (seen.includes("running")) hasRun.resolve();
       if (seen.includes("running") && seen.at(-1) === "idle") break;
     }
     await idle(second, session);
@@ -198,7 +204,7 @@ describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}
   });
 
   test("the kill switch stops every process, whichever server is called", async () => {
-    stage.rehearsal.use([slowly(text("Never."), { firstByteMs: 60_000 }), always(text("Yes."))]);
+    stage.rehearsal.use([stallBeforeFirstByte(), always(text("Yes."))]);
     const session = await newSession(first);
     await say(first, session, "Go.");
     await expect.poll(() => types(second, session), { timeout: WAIT_MS }).toContain("span.model_request_start");

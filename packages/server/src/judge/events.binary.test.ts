@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { BadRequestError } from "@anthropic-ai/sdk";
-import { reply, slowly, text, thinking, toolUse } from "@tandem/rehearsal";
+import { reply, slowly, stallMidStream, text, thinking, toolUse } from "@tandem/rehearsal";
 import { afterAll, describe, expect, test } from "vitest";
 import { collectUntil, endsTurn, ofType, requiresAction, standardTypes } from "../testing/collect-stream.ts";
 import { setJudgeStage } from "../testing/judge-stage.ts";
@@ -128,7 +128,7 @@ describe("approval", () => {
 });
 
 test("an interrupt ends the turn", async () => {
-  stage.rehearsal.use([slowly(text("A very long answer that is cut off."), { tokenMs: 300 })]);
+  stage.rehearsal.use([stallMidStream("A very long answer that is")]);
   const stream = await events().stream(session);
   await stage.say(session, "Talk.");
   await collectUntil(stream, ({ type }) => type === "span.model_request_start");

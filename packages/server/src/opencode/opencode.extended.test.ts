@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { reply, slowly, text, thinking, toolUse } from "@tandem/rehearsal";
+import { reply, slowly, stallMidStream, text, thinking, toolUse } from "@tandem/rehearsal";
 import { afterAll, describe, expect, test } from "vitest";
 import { setJudgeStage } from "../testing/judge-stage.ts";
 import { sessionIdOf } from "./projection/opencode-id.ts";
@@ -208,7 +208,7 @@ test("files and images go to the model; files outside of the folder do not", asy
 });
 
 test("abort ends the turn, and the message says so", async () => {
-  stage.rehearsal.use([slowly(text("A very long answer that is cut off."), { tokenMs: 300 })]);
+  stage.rehearsal.use([stallMidStream("A very long answer that is")]);
   const from = client.events.length;
   const answered = client.prompt(session, "Talk.");
   await client.until(isOf("message.part.delta"), from);

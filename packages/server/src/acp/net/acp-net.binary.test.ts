@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { client, type ClientConnection, type SessionUpdate } from "@agentclientprotocol/sdk";
 import { createHttpStream } from "@agentclientprotocol/sdk/experimental/http-client";
 import { createWebSocketStream } from "@agentclientprotocol/sdk/experimental/ws-client";
-import { slowly, text, toolUse } from "@tandem/rehearsal";
+import { stallMidStream, text, toolUse } from "@tandem/rehearsal";
 import { afterAll, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { setJudgeStage } from "../../testing/judge-stage.ts";
@@ -74,7 +74,7 @@ describe.each(Object.entries(transports))("over %s", (name, open) => {
     const { data } = await stage.client.beta.sessions.list({ limit: 5 });
     expect(data.map(({ id }) => id)).toContain(sessionId);
 
-    stage.rehearsal.use([slowly(text("A long answer that is cut off."), { tokenMs: 500 }), text("Here.")]);
+    stage.rehearsal.use([stallMidStream("A long answer that is"), text("Here.")]);
     const prompting = say(editor, sessionId, "Talk.");
     await expect.poll(() => said(editor)).toContain("A long");
     await editor.connection.agent.notify("session/cancel", { sessionId });
