@@ -97,6 +97,9 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("the job runner on
     expect(warnings).toEqual([]);
   });
 
+  /** Longer than the requests before its end take. */
+  const TTL_MS = 1_500 * inject("slowness");
+
   /** A job whose lease outlives its worker. */
   async function heldByTheDead(space: string, name: string, ttlMs: number): Promise<JobId> {
     const runner = openRunner(space, new Promise(() => {}));
@@ -107,7 +110,7 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("the job runner on
   }
 
   test("a dead worker's job is resumed when its lease has expired", async () => {
-    const id = await heldByTheDead("six", "orphan", 1_500);
+    const id = await heldByTheDead("six", "orphan", TTL_MS);
     await using runner = openRunner("six", Promise.resolve({ late: true }));
     const before = begun.length;
     await runner.resume();
@@ -116,12 +119,12 @@ describe.each(inject("soak") ? ENGINES : ENGINES.slice(0, 1))("the job runner on
   });
 
   test("a cancel request survives the job's worker and its requester", async () => {
-    const id = await heldByTheDead("seven", "dying", 1_500);
+    const id = await heldByTheDead("seven", "dying", TTL_MS);
     await using runner = openRunner("seven", new Promise(() => {}));
     expect(await runner.cancel(id)).toMatchObject({ state: "running", cancelRequested: true });
     await expect.poll(() => stateOf(id)).toBe("cancelled");
 
-    const other = await heldByTheDead("seven", "dying too", 1_500);
+    const other = await heldByTheDead("seven", "dying too", TTL_MS);
     expect(await cancelJob(store.jobs, other, "one who leaves")).toMatchObject({ state: "running" });
     await expect.poll(() => stateOf(other)).toBe("interrupted");
     const before = begun.length;

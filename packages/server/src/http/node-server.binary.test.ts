@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect } from "node:net";
-import { expect, test } from "vitest";
+import { expect, inject, test } from "vitest";
 import { MemoryEngine } from "../testing/memory-engine.ts";
 import { StreamReader } from "../testing/read-stream.ts";
 import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
@@ -18,10 +18,12 @@ test("an idle connection is closed, a quiet stream is not", async () => {
   const memory = new MemoryEngine();
   const session = memory.createSession();
   memory.models = async () => [{ id: "large", name: "x".repeat(30_000_000), aliases: [] }];
+  // Longer than the large answer occupies a busy machine, and shorter than the other limits.
+  const silenceTimeoutMs = 3_000 * inject("slowness");
+  const [headersTimeoutMs, requestTimeoutMs] = [2 * silenceTimeoutMs, 2 * silenceTimeoutMs];
   await using server = await startTestServer({
     engine: memory.engine,
-    // Longer than the large answer occupies a busy machine.
-    settings: { silenceTimeoutMs: 3_000, heartbeatMs: 50 },
+    settings: { silenceTimeoutMs, headersTimeoutMs, requestTimeoutMs, heartbeatMs: 50 },
   });
   await using stream = await StreamReader.open(server, `/v1/sessions/${session}/events/stream`);
   expect(await say(server, "")).toBe("");
@@ -52,7 +54,8 @@ test("input that never becomes a request is logged with its address", async () =
 test("a refused body is read to a limit, so that the client receives the response", async () => {
   await using server = await startTestServer({
     engine: new MemoryEngine().engine,
-    settings: { headersTimeoutMs: 500, requestTimeoutMs: 2_000 },
+    // Longer than a busy machine takes to send and read the whole body.
+    settings: { headersTimeoutMs: 500 * inject("slowness"), requestTimeoutMs: 4_000 * inject("slowness") },
   });
   const megabyte = Buffer.alloc(1024 * 1024, "x");
   const begin = () => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type AnswerCallsOptions, answerCalls, createClient } from "@tandem/client";
 import { type Approval, SESSION_METADATA } from "@tandem/protocol";
 import { text, toolUse } from "@tandem/rehearsal";
-import { afterAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, expect, inject, onTestFinished, test } from "vitest";
 import { collectUntil, endsTurn } from "../testing/collect-stream.ts";
 import { setJudgeStage } from "../testing/judge-stage.ts";
 
@@ -99,7 +99,8 @@ test("an edited input that a rule denies does not run, and a denied call is not 
 
 test("a call without an answer is denied at the deadline, also if the client has gone while it decided", async () => {
   stage.rehearsal.use([toolUse("Bash", { command: "echo unanswered > unanswered.txt" }), text("Denied, then.")]);
-  const session = await hooked("2s");
+  // The client must hear of the call before.
+  const session = await hooked(`${4 * inject("slowness")}s`);
   const controller = new AbortController();
   const done = answerCalls(client(), {
     session,

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { newId, type JobId } from "@tandem/protocol";
-import { expect } from "vitest";
+import { expect, inject } from "vitest";
 import { LeaseLost } from "../lease-lost.ts";
 import { startJobWorker } from "../testing/writer.ts";
 import { job } from "./samples.ts";
@@ -302,7 +302,7 @@ export const verifyJobs: Behaviours = {
         seen.push(...batch.map(({ seq }) => seq));
       }
     })();
-    await using worker = startJobWorker(stage.location, row.id, 1_000);
+    await using worker = startJobWorker(stage.location, row.id, 3_000 * inject("slowness"));
     await worker.acknowledged();
     expect((await jobs.holder(row.id))?.holder).toBe("worker process");
     expect(await jobs.take(row.id, "another", MINUTE)).toBeUndefined();

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, inject, test } from "vitest";
 import { WebSocket } from "ws";
 import { MemoryEngine } from "../../testing/memory-engine.ts";
 import { rawRequest } from "../../testing/raw-request.ts";
@@ -160,7 +160,8 @@ describe("a connection", () => {
   });
 
   test("ends when its token is revoked", async () => {
-    await using own = await start({}, 50);
+    // A WebSocket whose pong comes after the next heartbeat would be closed for that reason instead.
+    await using own = await start({}, 1_000 * inject("slowness"));
     const secret = await own.secretFor("run");
     const headers = await connect(own, { authorization: `Bearer ${secret}` });
     await using stream = await listen(own, headers);
@@ -175,7 +176,7 @@ describe("a connection", () => {
   });
 
   test("is closed when idle, unless it has a listener", async () => {
-    await using own = await start({ idleMs: 1_000 }, 50);
+    await using own = await start({ idleMs: 2_000 * inject("slowness") }, 50);
     const used = await connect(own);
     await using stream = await listen(own, used);
     const over = agents.over;
@@ -200,7 +201,7 @@ describe("a connection", () => {
   });
 
   test("refuses requests if its client does not read, and is closed in the end", async () => {
-    await using own = await start({ waitingBytes: 64 * 1_024, stallMs: 500 });
+    await using own = await start({ waitingBytes: 64 * 1_024, stallMs: 2_000 * inject("slowness") });
     const { headers, session } = await begin(own);
     expect((await post(own, say(2, session, "long"), headers)).status).toBe(202);
     await expect.poll(async () => (await post(own, say(3, session, "count 1"), headers)).status).toBe(429);
