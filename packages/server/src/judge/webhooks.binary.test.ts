@@ -98,8 +98,10 @@ test("the signing secret verifies every delivery, and no other one does", async 
   const { signing_secret: renewed } = await webhooks().regenerateSigningSecret(made.id);
   received.length = 0;
   await stage.agent();
-  await expect.poll(() => typesOf(received)).toEqual(["agent.created"]);
-  const [{ body, headers }] = received as [Received];
+  // A further event of the session may still be on its way.
+  const created = () => received.find((each) => typesOf([each]).includes("agent.created"));
+  await expect.poll(created).toBeDefined();
+  const { body, headers } = created()!;
   for (const key of [renewed, made.signing_secret]) {
     expect(beta.webhooks.unwrap(body, { headers, key })).toMatchObject({ data: { type: "agent.created" } });
   }

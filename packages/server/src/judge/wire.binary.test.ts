@@ -8,7 +8,7 @@ import { text } from "@tandem/rehearsal";
 import { afterAll, describe, expect, test } from "vitest";
 import { collectUntil, endsTurn } from "../testing/collect-stream.ts";
 import { startLossyProxy } from "../testing/lossy-proxy.ts";
-import { REAL_DEADLINE_MS, StreamReader } from "../testing/read-stream.ts";
+import { REAL_DEADLINE_MS, type SseFrame, StreamReader } from "../testing/read-stream.ts";
 import { setJudgeStage } from "../testing/judge-stage.ts";
 
 /** Shared by two tests: each new one starts a process. */
@@ -90,8 +90,11 @@ describe("Tandem's own routes", () => {
     const { data: snapshot } = await feed.untilType("snapshot");
     expect(JSON.stringify(snapshot)).toContain(session);
     await stage.client.beta.sessions.update(session, { title: "Renamed" });
-    const { data: changed } = await feed.untilType("changed");
-    expect(changed).toMatchObject({ session: { id: session, title: "Renamed", status: "idle" } });
+    // The turn's last change may come first.
+    const isRenamed = ({ data }: SseFrame) =>
+      (data?.["session"] as { title?: unknown } | undefined)?.title === "Renamed";
+    const { data: changed } = await feed.until(isRenamed);
+    expect(changed).toMatchObject({ type: "changed", session: { id: session, title: "Renamed", status: "idle" } });
   });
 });
 
