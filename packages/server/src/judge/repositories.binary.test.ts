@@ -38,6 +38,24 @@ async function turn(session: string) {
   return collectUntil(stream, endsTurn);
 }
 
+/** Claude Code may remove temporary files and folders meanwhile. */
+async function unlessGone<T>(reading: Promise<T>): Promise<T | undefined> {
+  return reading.catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+}
+
+/** `readdir` fails as a whole if one of the folders below is removed meanwhile. */
+async function filesBelow(folder: string): Promise<string[]> {
+  const entries = (await unlessGone(readdir(folder, { withFileTypes: true }))) ?? [];
+  const found = entries.map(async (entry) => {
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? filesBelow(path) : entry.isFile() ? [path] : [];
+  });
+  return (await Promise.all(found)).flat();
+}
+
 async function repositoryOf(session: string) {
   const [found] = (await resources().list(session)).data;
   return found as BetaManagedAgentsGitHubRepositoryResource & { tandem: { commit?: string } };
@@ -74,16 +92,15 @@ test("a repository is cloned with a token that is nowhere afterwards", async () 
     stage.server.log,
   ]);
   expect(said).not.toContain(TOKEN);
-  const stored = await readdir(dirname(stage.folder), { recursive: true, withFileTypes: true });
-  for (const entry of stored.filter((each) => each.isFile())) {
-    const path = join(entry.parentPath, entry.name);
-    // Claude Code may remove a temporary file meanwhile.
-    const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT") return "";
-      throw error;
-    });
-    expect(bytes.includes(TOKEN), path).toBe(false);
-  }
+  const read: string[] = [];
+  await Promise.all(
+    (await filesBelow(dirname(stage.folder))).map(async (path) => {
+      const bytes = await unlessGone(readFile(path));
+      if (bytes) read.push(path);
+      expect(bytes?.includes(TOKEN) ?? false, path).toBe(false);
+    }),
+  );
+  expect(read).toContain(stage.database);
 });
 
 test("a session continues without a repository, and a new token fetches it with the next turn", async () => {
