@@ -225,9 +225,15 @@ describe.each(["own", "project"] as const)("a context with git: %s", (kind) => {
       child.kill("SIGKILL");
       await once(child, "exit");
       const opened = await own.open(kind);
-      // Open first: a git process of the killed one may still be running, and its result is picked up on the next read.
-      const [last] = await opened.log(1);
-      const [a, b] = [await opened.read("wiki/a.md"), await opened.read("wiki/b.md")];
+      // A git process of the killed one may still be running: its commit must not come between the reads.
+      const read = async () => {
+        const [last] = await opened.log(1);
+        const [a, b] = [await opened.read("wiki/a.md"), await opened.read("wiki/b.md")];
+        return { last, a, b, isSettled: (await opened.head()) === last?.commit };
+      };
+      let state = await read();
+      while (!state.isSettled) state = await read();
+      const { last, a, b } = state;
       expect(a).toMatch(/^\d+\n$/);
       expect(b).toBe(a);
       expect(last!.subject).toBe(`Count ${a!.trim()}`);
