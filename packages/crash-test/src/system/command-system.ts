@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { once } from "node:events";
@@ -24,6 +25,9 @@ const DEFAULT_API_KEY = "sk-ant-crash-test";
 const HEALTH = "/v1/agents";
 const START_MS = 60_000;
 const CHECK_MS = 5_000;
+/** Below those that the system gives to connections: none of these may take the port of a server that is down. */
+const PORTS = [20_000, 32_768] as const;
+const MOST_PORTS = 100;
 
 /** Any server of this API that a command starts. It keeps its address over restarts. */
 export function commandSystem(options: CommandSystemOptions): (stage: CrashTestStage) => Promise<SystemPlan> {
@@ -97,13 +101,19 @@ export async function checkHealth(url: string, apiKey: () => string): Promise<vo
 
 /** A port that is free now. A server needs the same one after each restart. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (typeof address !== "object" || !address) throw new Error("There is no free port.");
-  return address.port;
+  for (let tries = 0; tries < MOST_PORTS; tries += 1) {
+    const port = randomInt(...PORTS);
+    const server = createServer();
+    const isFree = new Promise<boolean>((resolve) => {
+      server.once("listening", () => resolve(true)).once("error", () => resolve(false));
+    });
+    server.listen(port, "127.0.0.1");
+    if (!(await isFree)) continue;
+    server.close();
+    await once(server, "close");
+    return port;
+  }
+  throw new Error("There is no free port.");
 }
 
 /** A file may appear only once the server runs. */
