@@ -1,5 +1,5 @@
 import { newId } from "@tandem/protocol";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { message, sessionRow } from "../contract/samples.ts";
 import { collect, numbers, until } from "../contract/storage-stage.ts";
 import { openStore } from "../open-store.ts";
@@ -18,7 +18,7 @@ async function newSession(store: Store): Promise<Lease> {
 
 /** Polls until the database is back. */
 const head = (store: Store, { session }: Lease): Promise<number> =>
-  until(() => store.events.head(session).catch(() => undefined), 30_000);
+  until(() => store.events.head(session).catch(() => undefined));
 
 describe.skipIf(missing)(`a Postgres outage${missing ? ` (skipped: ${missing})` : ""}`, () => {
   let postgres: TestPostgres;
@@ -143,13 +143,18 @@ describe.skipIf(missing)(`a Postgres outage${missing ? ` (skipped: ${missing})` 
       );
     }
     await store.events.append(short, entries.slice(0, 50));
+    /** The shortest of 20 times: the others include waiting for a busy processor. */
     const took = async ({ session }: Lease): Promise<number> => {
-      const begun = performance.now();
-      for (const _ of numbers(20)) await store.events.read(session, { limit: 20, order: "desc", thread: null });
-      return performance.now() - begun;
+      const times: number[] = [];
+      for (const _ of numbers(20)) {
+        const begun = performance.now();
+        await store.events.read(session, { limit: 20, order: "desc", thread: null });
+        times.push(performance.now() - begun);
+      }
+      return Math.min(...times);
     };
     await took(short);
     // Reading and sorting the whole log would take about 20 times as long.
-    expect(await took(long)).toBeLessThan(5 * (await took(short)) + 100);
+    expect(await took(long)).toBeLessThan(5 * (await took(short)) + 5 * inject("slowness"));
   });
 });
