@@ -1,13 +1,17 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { reply, startRehearsal, text, toolUse } from "@tandem/rehearsal";
-import { describe, expect, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 
 /** Runs a module in a separate process, with this package as `runtime`, and returns its output. */
 async function run(script: string, ...args: string[]): Promise<{ stdout: string; stderr: string }> {
   const index = new URL("index.ts", import.meta.url).href;
   const module = `import { configSchema } from "@tandem/protocol"; const INDEX = process.argv[1]; ${script}`;
-  const options = { cwd: import.meta.dirname, env: { PATH: process.env["PATH"] }, timeout: 120_000 };
+  const options = {
+    cwd: import.meta.dirname,
+    env: { PATH: process.env["PATH"] },
+    timeout: 120_000 * inject("slowness"),
+  };
   return promisify(execFile)(process.execPath, ["--input-type=module", "--eval", module, index, ...args], options);
 }
 

@@ -13,14 +13,14 @@ import {
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { probe } from "./probe-wall.ts";
 import type { OsUser, SandboxPlan } from "./sandbox-plan.ts";
 import { sandboxMounts } from "./sandbox-mounts.ts";
 import { ESCAPE_ATTEMPTS, type Attempt, type Targets } from "./testing/escape-attempts.ts";
 import { runInSandbox } from "./testing/run-in-sandbox.ts";
 
-const ATTEMPT_SECONDS = 20;
+const ATTEMPT_SECONDS = 20 * inject("slowness");
 const OTHER: OsUser = { uid: 54_321, gid: 54_321 };
 const isRoot = process.getuid?.() === 0;
 const programs = ["perl", "script", "unshare", "nsenter", "git", "timeout"];

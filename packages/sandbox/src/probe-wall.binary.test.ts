@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
 import { probe, type Machine } from "./probe-wall.ts";
 import type { Wall, WallProblem } from "./sandbox-plan.ts";
 
@@ -64,7 +64,7 @@ function probeUnder(wrapper: readonly string[]): Wall {
   const module = JSON.stringify(new URL("probe-wall.ts", import.meta.url).href);
   const script = `import(${module}).then(({ probe }) => console.log(JSON.stringify(probe(process.env.PATH, undefined, process))))`;
   const [command, ...args] = [...wrapper, process.execPath, "--no-warnings", "-e", script];
-  const run = spawnSync(command, args, { encoding: "utf8", env: { PATH }, timeout: 60_000 });
+  const run = spawnSync(command, args, { encoding: "utf8", env: { PATH }, timeout: 60_000 * inject("slowness") });
   return JSON.parse(run.stdout) as Wall;
 }
 

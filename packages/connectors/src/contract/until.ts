@@ -1,7 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { inject } from "vitest";
 
 /** Polls until `ask` returns a value. */
-export async function until<T>(ask: () => Promise<T | undefined> | T | undefined, deadlineMs = 120_000): Promise<T> {
+export async function until<T>(
+  ask: () => Promise<T | undefined> | T | undefined,
+  deadlineMs = 120_000 * inject("slowness"),
+): Promise<T> {
   const deadline = Date.now() + deadlineMs;
   for (;;) {
     const answer = await ask();

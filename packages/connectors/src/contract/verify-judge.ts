@@ -1,9 +1,9 @@
-import { expect } from "vitest";
+import { expect, inject } from "vitest";
 import { ConnectionError } from "../connection-error.ts";
 import { only, type Behaviours } from "./connector-stage.ts";
 
 /** Long enough for any of them to do damage, if it could. */
-const OPTIONS = { timeoutMs: 20_000 };
+const OPTIONS = { timeoutMs: 20_000 * inject("slowness") };
 
 export const verifyJudge: Behaviours = {
   "Rejects every attempt to write or to reach outside, and changes nothing": async ({ connection, fixture }) => {

@@ -1,4 +1,4 @@
-import { expect } from "vitest";
+import { expect, inject } from "vitest";
 import { only, type Behaviours } from "./connector-stage.ts";
 
 export const verifyLimits: Behaviours = {
@@ -30,7 +30,9 @@ export const verifyLimits: Behaviours = {
   },
 
   "Returns the first rows of an endless result at once": async ({ connection, fixture }) => {
-    const { rows, truncated } = await connection.query(fixture.samples.endless, { timeoutMs: 20_000 });
+    const { rows, truncated } = await connection.query(fixture.samples.endless, {
+      timeoutMs: 20_000 * inject("slowness"),
+    });
     expect(rows).toHaveLength(1_000);
     expect(truncated).toBe(true);
     expect(only(await connection.query("select count(*) from customers"))).toBe(3);
@@ -40,7 +42,7 @@ export const verifyLimits: Behaviours = {
     const began = performance.now();
     const asked = connection.query(fixture.samples.slow, { timeoutMs: 300 });
     await expect(asked).rejects.toMatchObject({ name: "ConnectionError", code: "query_timeout" });
-    expect(performance.now() - began).toBeLessThan(15_000);
+    expect(performance.now() - began).toBeLessThan(15_000 * inject("slowness"));
     expect(only(await connection.query("select count(*) from customers"))).toBe(3);
   },
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { configSchema } from "@tandem/protocol";
-import { expect, test } from "vitest";
+import { expect, inject, test } from "vitest";
 import { openContext } from "../open-context.ts";
 import { createContextTools } from "../tools/context-tools.ts";
 import { CatalogueReader } from "../catalogue/catalogue-reader.ts";
@@ -29,7 +29,7 @@ const toolsOf = (context: Context) =>
 const ask = (context: Context, tool: string, input: object, agent?: string) =>
   toolsOf(context)
     .find(({ name }) => name === tool)!
-    .run(input, { signal: AbortSignal.timeout(20_000), by: "a test", agent });
+    .run(input, { signal: AbortSignal.timeout(20_000 * inject("slowness")), by: "a test", agent });
 
 /** Another user's machine with the same folder. */
 const asUser = (stage: MemoryStage, user: string, now?: () => Date) =>

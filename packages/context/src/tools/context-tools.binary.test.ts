@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import { openContextFolder } from "../folder/open-context-folder.ts";
 import { ContextSearch } from "../search/context-search.ts";
@@ -74,7 +74,9 @@ afterAll(async () => {
 });
 
 const ask = (name: string, input: unknown) =>
-  tools.find((tool) => tool.name === name)!.run(input, { signal: AbortSignal.timeout(20_000), by: "a test" });
+  tools
+    .find((tool) => tool.name === name)!
+    .run(input, { signal: AbortSignal.timeout(20_000 * inject("slowness")), by: "a test" });
 
 describe("tools", () => {
   test("reject invalid input with a message", async () => {
@@ -261,7 +263,7 @@ test("tell which aggregates a join makes too large, by which factor, and refuse 
       connections: { dialects: new Map([["sales", "sqlite"]]), open },
       unsoundSql,
     }).find(({ name }) => name === "sql_query")!;
-  const caller = { signal: AbortSignal.timeout(20_000), by: "a test" };
+  const caller = { signal: AbortSignal.timeout(20_000 * inject("slowness")), by: "a test" };
   const sql = "select sum(r.total) from receipts r join items i on i.receipt_id = r.id";
   const { markdown, structured } = await made("warn").run({ connection: "sales", sql }, caller);
   expect(structured).toMatchObject({

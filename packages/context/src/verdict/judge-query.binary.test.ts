@@ -2,7 +2,7 @@ import { openConnection } from "@tandem/connectors";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { scratchFolder } from "@tandem/storage/testing/scratch-store";
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, inject, test } from "vitest";
 import { openContextFolder } from "../folder/open-context-folder.ts";
 import { MetricsReader } from "../metric-definitions/metrics-reader.ts";
 import { CatalogueReader } from "../catalogue/catalogue-reader.ts";
@@ -57,7 +57,7 @@ async function judging(extra = "") {
   const catalogue = new CatalogueReader(folder);
   return async (sql: string) => {
     await using connection = await openConnection({ driver: "sqlite", path });
-    const signal = AbortSignal.timeout(20_000);
+    const signal = AbortSignal.timeout(20_000 * inject("slowness"));
     const verdict = await judgeQuery({ catalogue, model, name: "sales", connection, sql, measures: true, signal });
     const rows = verdict.rewrite === undefined ? undefined : (await connection.query(verdict.rewrite, { signal })).rows;
     return { ...verdict, rows };

@@ -16,7 +16,7 @@ test.skipIf(!hasProcessTable)(
     expect(watch.orphans).toEqual([]);
     server.kill("SIGKILL");
     await once(server, "exit");
-    await expect.poll(() => watch.orphans.map(({ command }) => command), { timeout: 10_000 }).toEqual(["sleep 301"]);
+    await expect.poll(() => watch.orphans.map(({ command }) => command)).toEqual(["sleep 301"]);
     watch.endAll();
     await expect.poll(agents).toEqual([]);
   },

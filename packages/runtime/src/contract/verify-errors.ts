@@ -23,7 +23,7 @@ import {
   text,
   unauthorized,
 } from "@tandem/rehearsal";
-import { expect } from "vitest";
+import { expect, inject } from "vitest";
 import type { Wait } from "../llm-runtime.ts";
 import type { Stage, Behaviours, Verify } from "./runtime-stage.ts";
 
@@ -107,7 +107,7 @@ async function timeToEnd(
 }
 
 // One second is promised; the rest is for a busy machine.
-const ABOUT_A_SECOND = 1_500;
+const ABOUT_A_SECOND = 1_500 * inject("slowness");
 
 export const verifyErrors: Behaviours = {
   "An empty answer is `empty_answer`": isFinal("empty_answer", reply([])),

@@ -9,7 +9,7 @@ import {
   toolUse,
   unauthorized,
 } from "@tandem/rehearsal";
-import { expect } from "vitest";
+import { expect, inject } from "vitest";
 import { z } from "zod";
 import type { LoopResult, StepFinished } from "../llm-runtime.ts";
 import { defineTool } from "../tool.ts";
@@ -229,7 +229,7 @@ export const verifyLoops: Behaviours = {
     const script = [reply(calls), text("One."), text("Two."), text("Three."), text("Done.")];
     const { runtime, reports } = await stage.play(script, { limits: { concurrency: 1 } });
     const nested = async () => {
-      const signal = AbortSignal.timeout(20_000);
+      const signal = AbortSignal.timeout(20_000 * inject("slowness"));
       const answer = await runtime.generateText({ role: "triage", prompt: "What is there?", signal });
       answers.push(answer);
       return answer;
@@ -278,7 +278,7 @@ export const verifyLoops: Behaviours = {
     const started = performance.now();
     controller.abort();
     const result = await loop;
-    expect(performance.now() - started).toBeLessThan(1_500);
+    expect(performance.now() - started).toBeLessThan(1_500 * inject("slowness"));
     expect(result).toMatchObject({ stopReason: "error", error: { code: "aborted" } });
     expect(signal.aborted).toBe(true);
   },

@@ -1,5 +1,5 @@
 import { always, refusal, reply, stallMidStream, text, thinking, toolUse } from "@tandem/rehearsal";
-import { expect } from "vitest";
+import { expect, inject } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../tool.ts";
 import type { Stage, Behaviours } from "./runtime-stage.ts";
@@ -88,7 +88,7 @@ export const verifyReports: Behaviours = {
   },
 
   "Counts the usage that an interrupted answer has reported": async (stage) => {
-    const limits = { firstByte: "20s", idle: "400ms", attempts: 1 };
+    const limits = { firstByte: `${20 * inject("slowness")}s`, idle: "400ms", attempts: 1 };
     const { runtime, reports } = await stage.playAlone([stallMidStream("Be")], { limits });
     await expect(runtime.generateText(ask)).rejects.toMatchObject({ code: "timeout" });
     expect(reports).toMatchObject([{ outcome: "timeout", usage: { inputTokens: 10 } }]);

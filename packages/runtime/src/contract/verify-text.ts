@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { always, overloaded, reply, text, thinking, toolUse } from "@tandem/rehearsal";
-import { expect } from "vitest";
+import { expect, inject } from "vitest";
 import { lookTool } from "./look-tool.ts";
 import { SYSTEM, type Behaviours } from "./runtime-stage.ts";
 
@@ -105,7 +105,7 @@ export const verifyText: Behaviours = {
       most = Math.max(most, open);
       if (open === 2) two.resolve();
       // The first request waits for the second, because an engine may start slowly; then all take a moment.
-      await Promise.race([two.promise, delay(5_000)]);
+      await Promise.race([two.promise, delay(20_000 * inject("slowness"))]);
       await delay(50);
       open -= 1;
       return text("Bern.");

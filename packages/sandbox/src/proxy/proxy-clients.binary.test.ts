@@ -2,7 +2,7 @@ import { execFile, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { promisify } from "node:util";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, inject, test } from "vitest";
 import { caVariables } from "./ca-trust.ts";
 import { joinSockets } from "./join-sockets.ts";
 import { openEgressStage } from "./testing/egress-stage.ts";
@@ -65,14 +65,14 @@ describe("programs that trust the bundle get the credential added", () => {
   ])("%s", async (program, args, expected) => {
     // A machine without the program has nothing to test.
     if (lacks(program)) return expect(program).not.toBe("node");
-    const { stdout } = await run(program, args(), { env, timeout: 60_000 });
+    const { stdout } = await run(program, args(), { env, timeout: 60_000 * inject("slowness") });
     expect(stdout).toContain(expected);
     expect(stdout).not.toContain(SECRET);
   });
 });
 
 test.skipIf(lacks("curl"))("curl is told why a host is refused (needs curl)", async () => {
-  const failed = run("curl", ["-sSv", "https://evil.example/"], { env, timeout: 60_000 });
+  const failed = run("curl", ["-sSv", "https://evil.example/"], { env, timeout: 60_000 * inject("slowness") });
   await expect(failed).rejects.toMatchObject({
     stderr: expect.stringContaining("Refused by the sandbox: evil.example"),
   });

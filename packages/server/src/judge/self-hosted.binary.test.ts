@@ -44,9 +44,7 @@ async function serve(id: string, { until = "Done." } = {}): Promise<string[]> {
     .worker({ environmentId: environment, environmentKey, workdir, maxIdleMs: 300 })
     .run(done.signal);
   await expect
-    .poll(async () => JSON.stringify((await beta().sessions.events.list(id, { limit: 1000 })).data), {
-      timeout: 60_000,
-    })
+    .poll(async () => JSON.stringify((await beta().sessions.events.list(id, { limit: 1000 })).data))
     .toContain(until);
   // The worker gives its item back.
   await expect.poll(async () => (await items(id)).every(({ state }) => state === "stopped")).toBe(true);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findExecutable } from "@tandem/claude-code";
 import { reply, startRehearsal, text, toolUse } from "@tandem/rehearsal";
-import { expect, test } from "vitest";
+import { expect, inject, test } from "vitest";
 import { makeUpContext } from "../testing/made-up-context.ts";
 import { MemoryEngine } from "../testing/memory-engine.ts";
 import { startTestServer } from "../testing/start-test-server.ts";
@@ -30,7 +30,7 @@ async function runClaude(parts: { url: string; secret: string; model: string; pr
   const args = ["-p", parts.prompt, "--model", "sonnet", "--mcp-config", config, "--strict-mcp-config"];
   try {
     return await new Promise<{ stdout: string; stderr: string }>((resolve) => {
-      const options = { cwd: join(home, "project"), env, timeout: 200_000 };
+      const options = { cwd: join(home, "project"), env, timeout: 200_000 * inject("slowness") };
       const child = execFile(
         findExecutable(undefined),
         [...args, "--allowedTools", "mcp__tandem"],

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { ContextTool } from "@tandem/context";
 import { TandemError } from "@tandem/protocol";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { z } from "zod";
 import { type MadeUpContext, makeUpContext } from "../testing/made-up-context.ts";
 import { MemoryEngine } from "../testing/memory-engine.ts";
@@ -107,7 +107,8 @@ describe.runIf(suite !== undefined)("the conformance suite of MCP", () => {
     const args = [suite!, "server", "--url", `${proxy.url}/mcp`, "--suite", "all", "--expected-failures", baseline];
     const env = { PATH: process.env["PATH"], HOME: home, NO_PROXY: "127.0.0.1,localhost" };
     const { code, output } = await new Promise<{ code: number | null; output: string }>((resolve) => {
-      const child = execFile(process.execPath, args, { cwd: home, env, timeout: 200_000 }, (_, stdout, stderr) =>
+      const options = { cwd: home, env, timeout: 200_000 * inject("slowness") };
+      const child = execFile(process.execPath, args, options, (_, stdout, stderr) =>
         resolve({ code: child.exitCode, output: stdout + stderr }),
       );
     });

@@ -1,6 +1,7 @@
 import type { BetaManagedAgentsStreamSessionEvents } from "@anthropic-ai/sdk/resources/beta/sessions/events";
+import { inject } from "vitest";
 
-const DEADLINE_MS = 120_000;
+const DEADLINE_MS = 120_000 * inject("slowness");
 
 type StreamEvent = BetaManagedAgentsStreamSessionEvents;
 export type EventOfType<T extends StreamEvent["type"]> = Extract<StreamEvent, { type: T }>;

@@ -8,6 +8,7 @@ import { startRehearsal, type Rehearsal } from "@tandem/rehearsal";
 import { createEngine, FleetMember, RecentOutage, type Engine, type FleetSettings } from "@tandem/sessions";
 import { openStore, type Store } from "@tandem/storage";
 import { startPostgres } from "@tandem/storage/testing";
+import { inject } from "vitest";
 import { ClientServers } from "../acp/client-servers.ts";
 import { connectAgents } from "../acp/net/connect-agents.ts";
 import type { FleetProcess } from "../tenants/fleet-process.ts";
@@ -76,9 +77,9 @@ export async function setFleetStage(settings: readonly string[] = []): Promise<F
       deadlines: { spawn: DEADLINE_MS, init: DEADLINE_MS, firstByte: DEADLINE_MS, idle: DEADLINE_MS, exit: 2_000 },
       idle: 60_000,
       recovery: "resume",
-      leaseTtl: 3_000 * Number(process.env["TANDEM_TEST_SLOWNESS"] ?? 1),
+      leaseTtl: 3_000 * inject("slowness"),
       holder,
-      mcpTimeout: 10_000,
+      mcpTimeout: 10_000 * inject("slowness"),
       roots: [folder],
       models: async () => [{ id: "claude-sonnet-5-5", name: `Sonnet of ${machine}`, aliases: ["sonnet"] }],
       openConversation,

@@ -9,13 +9,14 @@ import { ENVIRONMENT_METADATA } from "@tandem/protocol";
 import { startRehearsal, type Rehearsal } from "@tandem/rehearsal";
 import { createEngine, type Engine, type EngineSettings } from "@tandem/sessions";
 import { openStore } from "@tandem/storage";
+import { inject } from "vitest";
 import { ClientServers } from "../acp/client-servers.ts";
 import { connectAgents } from "../acp/net/connect-agents.ts";
 import { createLogger } from "../http/create-logger.ts";
 import type { ServedContext } from "../served-context.ts";
 import { startTestServer, type TestServer } from "./start-test-server.ts";
 
-const DEADLINE_MS = 120_000;
+const DEADLINE_MS = 120_000 * inject("slowness");
 
 /** The official client, unmodified, against a server with the real engine, the real Claude Code and a rehearsal. */
 export interface JudgeStage extends AsyncDisposable {
@@ -67,7 +68,7 @@ export async function setJudgeStage({ context, opencode, engine: more }: JudgeSt
     recovery: "stop",
     leaseTtl: 10_000,
     holder: "judge",
-    mcpTimeout: 10_000,
+    mcpTimeout: 10_000 * inject("slowness"),
     roots: [folder],
     models: async () => [
       { id: "claude-sonnet-5-5", name: "Sonnet 5.5", aliases: ["sonnet"] },

@@ -1,3 +1,4 @@
+import { inject } from "vitest";
 import type { TestServer } from "./start-test-server.ts";
 
 export interface SseFrame {
@@ -7,9 +8,9 @@ export interface SseFrame {
   comment?: string;
 }
 
-const DEADLINE_MS = 30_000;
+const DEADLINE_MS = 30_000 * inject("slowness");
 /** For streams of a real Claude Code, which is slow on a busy machine. */
-export const REAL_DEADLINE_MS = 120_000;
+export const REAL_DEADLINE_MS = 120_000 * inject("slowness");
 
 /** An SSE client that keeps every frame. */
 export class StreamReader implements AsyncDisposable {

@@ -110,7 +110,10 @@ export async function collect(
 }
 
 /** Polls until `ask` returns a value. */
-export async function until<T>(ask: () => Promise<T | undefined> | T | undefined, deadlineMs = 120_000): Promise<T> {
+export async function until<T>(
+  ask: () => Promise<T | undefined> | T | undefined,
+  deadlineMs = 120_000 * inject("slowness"),
+): Promise<T> {
   const deadline = Date.now() + deadlineMs;
   for (;;) {
     const answer = await ask();

@@ -1,9 +1,10 @@
 import { setTimeout } from "node:timers/promises";
 import { readFrames } from "@tandem/protocol";
+import { inject } from "vitest";
 import type { WireEvent } from "../projection/wire-event.ts";
 import type { WireMessage } from "../projection/wire-message.ts";
 
-const DEADLINE_MS = 60_000;
+const DEADLINE_MS = 60_000 * inject("slowness");
 /** How often the deadline is checked. */
 const LOOK_MS = 1_000;
 
