@@ -55,7 +55,9 @@ describe("the entrance", () => {
 
 test("a prompt is answered with its parts, and two clients see them arrive", async () => {
   await using other = await new OpencodeClient(stage.server.opencodeUrl!, stage.server.secret).connect();
-  stage.rehearsal.use([slowly(reply([thinking("Hm."), text("One two three four.")]), { tokenMs: 100 })]);
+  // Long enough not to arrive all at once, also if Claude Code waits for the processor.
+  const words = text("One two three four. ".repeat(8));
+  stage.rehearsal.use([slowly(reply([thinking("Hm."), words]), { tokenMs: 100 })]);
   const answer = await client.prompt(session, "Count.");
   expect(answer.info).toMatchObject({
     role: "assistant",
@@ -211,7 +213,13 @@ test("abort ends the turn, and the message says so", async () => {
   stage.rehearsal.use([stallMidStream("A very long answer that is")]);
   const from = client.events.length;
   const answered = client.prompt(session, "Talk.");
-  await client.until(isOf("message.part.delta"), from);
+  // Words that come together are in the part from its beginning.
+  const hasWords = (event: WireEvent): boolean =>
+    event.type === "message.part.delta" ||
+    (event.type === "message.part.updated" &&
+      event.properties.part.type === "text" &&
+      event.properties.part.text.startsWith("A very"));
+  await client.until(hasWords, from);
   expect(await client.call("POST", `/session/${session}/abort`)).toBe(true);
   expect((await answered).info).toMatchObject({ error: { name: "MessageAbortedError" } });
 });
