@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { findRelationships } from "./find-relationships.ts";
 import { profileTables } from "./data/profile-tables.ts";
 import type { Suggestion } from "./relationship.ts";
-import { accepted, fill, findIn, shown, sqliteDatabase } from "./testing/relationship-fixture.ts";
+import { accepted, fill, findIn, PATIENT, shown, sqliteDatabase } from "./testing/relationship-fixture.ts";
 
 const CUSTOMERS = `CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT); ${fill("customers", 50, "n", "'c' || n")}`;
 
@@ -149,7 +149,7 @@ describe("findRelationships", () => {
       },
     });
     const tables = await connection.structure();
-    const { profiles } = await profileTables(connection, tables);
+    const { profiles } = await profileTables(connection, tables, PATIENT);
     let before = 0;
     const findings = await findRelationships({
       connection: listening,
@@ -257,7 +257,7 @@ describe("profileTables", () => {
        CREATE VIEW orders AS SELECT id, 1 + id % 50 AS total, json_extract(note, '$.c') AS customer_id FROM raw;`,
     );
     const tables = await database.connection.structure();
-    const { profiles, failures } = await profileTables(database.connection, tables);
+    const { profiles, failures } = await profileTables(database.connection, tables, PATIENT);
     expect(failures).toEqual([]);
     const view = profiles.find(({ name }) => name === "orders")!;
     expect(view).toMatchObject({ rows: 40, unreadable: [{ name: "customer_id", code: "query_failed" }] });
@@ -272,7 +272,7 @@ describe("profileTables", () => {
     await using database = await sqliteDatabase(
       `CREATE TABLE t (id INTEGER PRIMARY KEY, kind TEXT, n INTEGER); ${fill("t", 30, "n", "CASE WHEN n % 3 = 0 THEN 'b' ELSE 'aa' END", "NULLIF(n % 10, 0)")}`,
     );
-    const { profiles } = await profileTables(database.connection, await database.connection.structure());
+    const { profiles } = await profileTables(database.connection, await database.connection.structure(), PATIENT);
     expect(profiles[0]).toMatchObject({ rows: 30, rowsAreExact: true, sampled: 30 });
     expect(profiles[0]?.columns).toMatchObject([
       { name: "id", unique: true, nulls: 0, distinct: 30, min: 1, max: 30 },
@@ -285,7 +285,7 @@ describe("profileTables", () => {
   test("samples a large table, with exact size and ranges", async () => {
     await using database = await sqliteDatabase(`CREATE TABLE t (id INTEGER PRIMARY KEY); ${fill("t", 5000, "n")}`);
     const tables = await database.connection.structure();
-    const { profiles } = await profileTables(database.connection, tables, { sampleRows: 100 });
+    const { profiles } = await profileTables(database.connection, tables, { ...PATIENT, sampleRows: 100 });
     expect(profiles[0]).toMatchObject({ rows: 5000, sampled: 100, columns: [{ distinct: 100, max: 5000 }] });
   });
 
@@ -297,7 +297,7 @@ describe("profileTables", () => {
        CREATE TABLE bare (name TEXT PRIMARY KEY) WITHOUT ROWID; ${fill("bare", 3_000, "'n' || n")}`,
     );
     const tables = await database.connection.structure();
-    const { profiles } = await profileTables(database.connection, tables, { sampleRows: 2_000 });
+    const { profiles } = await profileTables(database.connection, tables, { ...PATIENT, sampleRows: 2_000 });
     const orders = profiles.find(({ name }) => name === "orders");
     expect(orders).toMatchObject({ rows: 40_000, sampled: 2_000 });
     expect(orders?.columns[2]?.samples.toSorted()).toEqual(["new", "old"]);
@@ -311,7 +311,9 @@ describe("profileTables", () => {
        ${fill("t", 5000, "n", "'c' || n", "CASE WHEN n = 4999 THEN 'rare' WHEN n % 3 = 0 THEN 'b' ELSE 'a' END", "'a' || max(n, 2)", "n % 300")}`,
     );
     const tables = await database.connection.structure();
-    const [t] = (await profileTables(database.connection, tables, { sampleRows: 100, isForCatalogue: true })).profiles;
+    const [t] = (
+      await profileTables(database.connection, tables, { ...PATIENT, sampleRows: 100, isForCatalogue: true })
+    ).profiles;
     const domainOf = (name: string) => t!.columns.find((column) => column.name === name)!.domain;
     expect(domainOf("state")).toEqual({ values: ["a", "b", "rare"], of: "all" });
     expect(domainOf("many")).toBeUndefined();
@@ -323,7 +325,7 @@ describe("profileTables", () => {
     await using database = await sqliteDatabase("CREATE TABLE a (x INTEGER); CREATE TABLE b (x INTEGER);");
     const tables = await database.connection.structure();
     const gone = { ...tables[0]!, name: "gone" };
-    const { profiles, failures } = await profileTables(database.connection, [gone, ...tables]);
+    const { profiles, failures } = await profileTables(database.connection, [gone, ...tables], PATIENT);
     expect(profiles.map(({ name }) => name).toSorted()).toEqual(["a", "b"]);
     expect(failures).toMatchObject([{ table: { name: "gone" }, code: "not_there" }]);
   });

@@ -3,9 +3,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { inject } from "vitest";
 import { findRelationships, type FindInput, type Findings } from "../find-relationships.ts";
 import { profileTables } from "../data/profile-tables.ts";
 import type { Relationship } from "../relationship.ts";
+
+/** A query may have to wait for the start of a process that reads the file, which takes seconds on a busy machine. */
+export const PATIENT = { timeoutMs: 60_000 * inject("slowness") };
 
 /** A temporary SQLite file created by statements, with a connection. */
 export async function sqliteDatabase(sql: string): Promise<{ connection: Connection; file: string } & AsyncDisposable> {
@@ -27,8 +31,9 @@ export async function sqliteDatabase(sql: string): Promise<{ connection: Connect
 
 export async function findIn(connection: Connection, more: Partial<FindInput> = {}): Promise<Findings> {
   const tables = await connection.structure();
-  const { profiles } = await profileTables(connection, tables);
-  return findRelationships({ connection, tables, profiles, ...more });
+  const { profiles } = await profileTables(connection, tables, PATIENT);
+  const options = { queryTimeoutMs: PATIENT.timeoutMs, ...more.options };
+  return findRelationships({ connection, tables, profiles, ...more, options });
 }
 
 /** `orders.customer_id → customers.id` */

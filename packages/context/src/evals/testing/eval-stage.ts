@@ -4,6 +4,7 @@ import { profileTables } from "@tandem/relationships";
 import type { JobRow } from "@tandem/storage";
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
+import { inject } from "vitest";
 import { withMethods } from "../../scan/testing/with-methods.ts";
 import { updateTableFile } from "../../catalogue/update-table-file.ts";
 import { Metrics } from "../../metrics/metrics-service.ts";
@@ -99,7 +100,11 @@ export async function openEvalStage(sql: string, files: Record<string, string>, 
 async function catalogueOf(path: string): Promise<Record<string, string>> {
   await using connection = await openConnection({ driver: "sqlite", path });
   const tables = await connection.structure();
-  const { profiles } = await profileTables(connection, tables, { isForCatalogue: true });
+  const { profiles } = await profileTables(connection, tables, {
+    isForCatalogue: true,
+    // A query may have to wait for the start of a process that reads the file.
+    timeoutMs: 60_000 * inject("slowness"),
+  });
   return Object.fromEntries(
     tables.map((table) => {
       const draft = updateTableFile(
