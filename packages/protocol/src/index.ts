@@ -232,7 +232,7 @@ export {
   type UpdateTenant,
 } from "./api/server/tenants.ts";
 export type { PageOf, TwoWayPageOf } from "./api/page.ts";
-export { ENDPOINTS, EXTENSIONS, type EndpointName } from "./api/endpoints.ts";
+export { ENDPOINTS, EXTENSIONS, pathOf, type EndpointName } from "./api/endpoints.ts";
 export { FORM_BODY, PAGE_SIGNATURE_HEADER, PAGE_TIME_HEADER, pageSignatureText } from "./api/page-signature.ts";
 export {
   CONTRACT,
@@ -250,6 +250,7 @@ export {
   type QueryOutput,
   type ResponseInput,
   type ResponseOf,
+  type SignedName,
   type StreamName,
   type UploadName,
 } from "./api/contract.ts";

@@ -77,7 +77,21 @@ interface PassedOperation {
   answer: z.ZodType;
 }
 
-type Operation = JsonOperation | UploadOperation | DownloadOperation | StreamOperation | PassedOperation;
+/** The request carries a signature instead of a token. */
+interface SignedOperation {
+  query?: z.ZodObject;
+  signed: z.ZodType;
+  /** Answered with 202. */
+  receipt: z.ZodType;
+}
+
+type Operation =
+  | JsonOperation
+  | UploadOperation
+  | DownloadOperation
+  | StreamOperation
+  | PassedOperation
+  | SignedOperation;
 
 /** Request and response shapes of each route, by route name. The server validates requests against them. */
 export const CONTRACT = {
@@ -141,6 +155,7 @@ export type JsonName = Exclude<NamesWith<{ response: z.ZodType }>, UploadName>;
 export type DownloadName = NamesWith<{ download: true }>;
 export type StreamName = NamesWith<{ frame: z.ZodType }>;
 export type PassedName = NamesWith<{ passed: z.ZodType }>;
+export type SignedName = NamesWith<{ signed: z.ZodType }>;
 
 type Address<Name extends EndpointName> = (typeof ENDPOINTS)[Name];
 

@@ -116,6 +116,7 @@ export const EXTENSIONS = {
   "deployments.triggers.delete": "DELETE /v1/deployments/:deployment_id/triggers/:trigger_id",
   "deployments.triggers.rotate": "POST /v1/deployments/:deployment_id/triggers/:trigger_id/rotate",
   "deployments.triggers.deliveries": "GET /v1/deployments/:deployment_id/triggers/:trigger_id/deliveries",
+  "triggers.deliver": "POST /v1/triggers/:trigger_id",
   "vaults.logins.create": "POST /v1/vault_logins",
   "vaults.logins.finish": "POST /v1/vault_logins/finish",
   "sessions.events.take_back": "DELETE /v1/sessions/:session_id/events/:event_id",
@@ -253,3 +254,9 @@ export const EXTENSIONS = {
 export const ENDPOINTS = { ...ANTHROPIC_ENDPOINTS, ...EXTENSIONS };
 
 export type EndpointName = keyof typeof ENDPOINTS;
+
+type PathOf<Name extends EndpointName> = (typeof ENDPOINTS)[Name] extends `${string} ${infer Path}` ? Path : never;
+
+/** The path of a route, with `:name` for parameters. */
+export const pathOf = <Name extends EndpointName>(name: Name): PathOf<Name> =>
+  ENDPOINTS[name].split(" ")[1] as PathOf<Name>;

@@ -1,23 +1,21 @@
 import { z } from "zod";
 import { PERMISSION_MODES, rule } from "../config/rule.ts";
-import type { FilePatch } from "./file-patch.ts";
+import { filePatch } from "./file-patch.ts";
 
 /** The scope of an answer: this call, similar calls in the session, or all similar calls from now on (saves a rule). */
-export const APPROVAL_SCOPES = ["once", "session", "always"] as const;
-type ApprovalScope = (typeof APPROVAL_SCOPES)[number];
+const APPROVAL_SCOPES = ["once", "session", "always"] as const;
 
 /** Details of a call that awaits approval, stored on its use event. */
-export interface ApprovalNote {
-  kind: "tool" | "plan" | "question";
-  /** The call is denied at this time. Null: no expiry. */
-  expires_at: string | null;
-  /** The expected change of a file, if it is known. */
-  diff?: FilePatch;
-  /** The whole plan in Markdown, for `kind: "plan"`. */
-  plan?: string;
-  /** The rule that `always` and `session` would save. Absent if none is safe. */
-  suggestion?: z.infer<typeof rule>;
-}
+export const approvalNote = z.object({
+  kind: z.enum(["tool", "plan", "question"]),
+  expires_at: z.string().nullable().meta({ description: "The call is denied at this time. Null: no expiry." }),
+  diff: filePatch.optional().meta({ description: "The expected change of a file, if it is known." }),
+  plan: z.string().optional().meta({ description: 'The whole plan in Markdown, for `kind: "plan"`.' }),
+  suggestion: rule
+    .optional()
+    .meta({ description: "The rule that `always` and `session` would save. Absent if none is safe." }),
+});
+export type ApprovalNote = z.infer<typeof approvalNote>;
 
 /** The body of `POST /v1/approvals/:id`. */
 export const approvalAnswer = z
@@ -39,16 +37,17 @@ export const approvalAnswer = z
 export type ApprovalAnswer = z.infer<typeof approvalAnswer>;
 
 /** How an approval ended. */
-export interface ApprovalOutcome {
-  outcome: "allowed" | "denied" | "expired" | "cancelled";
-  /** The token's name, `rule`, or `tandem` if no person answered. */
-  by: string;
-  at: string;
-  scope?: ApprovalScope;
-  message?: string;
-  /** True if the answer changed the input. */
-  edited?: boolean;
-  mode?: (typeof PERMISSION_MODES)[number];
-  /** The asking process had ended. An allowed call runs in a new process. */
-  late?: boolean;
-}
+export const approvalOutcome = z.object({
+  outcome: z.enum(["allowed", "denied", "expired", "cancelled"]),
+  by: z.string().meta({ description: "The token's name, `rule`, or `tandem` if no person answered." }),
+  at: z.string(),
+  scope: z.enum(APPROVAL_SCOPES).optional(),
+  message: z.string().optional(),
+  edited: z.boolean().optional().meta({ description: "True if the answer changed the input." }),
+  mode: z.enum(PERMISSION_MODES).optional(),
+  late: z
+    .boolean()
+    .optional()
+    .meta({ description: "The asking process had ended. An allowed call runs in a new process." }),
+});
+export type ApprovalOutcome = z.infer<typeof approvalOutcome>;

@@ -1,6 +1,14 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { HttpBindings } from "@hono/node-server";
-import { RequestError, SIGN_IN_CODES_PATH, SIGN_IN_PATH, SIGN_OUT_PATH, type Unready } from "@tandem/protocol";
+import {
+  RequestError,
+  SIGN_IN_CODES_PATH,
+  SIGN_IN_PATH,
+  SIGN_OUT_PATH,
+  type SignedIn,
+  type SignedOut,
+  type Unready,
+} from "@tandem/protocol";
 import type { TokenRow } from "@tandem/storage";
 import { Hono, type Context } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
@@ -12,7 +20,7 @@ import type { Logger } from "../http/create-logger.ts";
 import { ACP_METHODS, ACP_PATH } from "../http/acp-path.ts";
 import { forwardedId } from "../http/request/forwarded-id.ts";
 import type { EntranceGuard } from "../http/access/entrance-guard.ts";
-import { DELIVERY_PATH, DeliveryIntake, TRIGGERS_PATH } from "./delivery-intake.ts";
+import { DELIVERY_PATH, DeliveryIntake, isDeliveryPath } from "./delivery-intake.ts";
 import { errorReply } from "../http/error-reply.ts";
 import type { Exchange } from "../http/request/exchange.ts";
 import { routeTable } from "../http/route-table.ts";
@@ -93,7 +101,7 @@ export function createApp(parts: {
     if (file) return file;
     const isSigningIn = c.req.path === SIGN_IN_PATH && c.req.method === "POST";
     // A delivery has a signature instead, which its trigger checks.
-    const isDelivery = c.req.method === "POST" && DELIVERY_PATH.test(c.req.path);
+    const isDelivery = c.req.method === "POST" && isDeliveryPath(c.req.path);
     if (!HEALTH_PATHS.has(c.req.path) && !isSigningIn && !isDelivery) {
       // The page needs neither of the two, so its key is not valid there.
       const allowsPage = c.req.path !== MCP_PATH && c.req.path !== ACP_PATH;
@@ -124,13 +132,13 @@ export function createApp(parts: {
   app.post(SIGN_IN_PATH, async (c) => {
     const token = await signIn.exchange(await readSignIn(c.env.incoming));
     c.env.exchange.token = token.id;
-    return Response.json({ type: "signed_in" });
+    return Response.json({ type: "signed_in" } satisfies SignedIn);
   });
   app.post(SIGN_OUT_PATH, async (c) => {
     const token = c.get("token");
     requireScope(token, "read");
     await signIn.leave(token);
-    return Response.json({ type: "signed_out" });
+    return Response.json({ type: "signed_out" } satisfies SignedOut);
   });
   app.post(SIGN_IN_CODES_PATH, async (c) => {
     const token = c.get("token");
@@ -145,7 +153,7 @@ export function createApp(parts: {
   });
 
   const intake = new DeliveryIntake(handlers);
-  app.post(`${TRIGGERS_PATH}/:trigger_id`, (c) => {
+  app.post(DELIVERY_PATH, (c) => {
     if (readiness.isStopping) throw new RequestError("unavailable", "The server is stopping.");
     return intake.take(c.env.incoming, c.req.param("trigger_id"), c.req.query("tenant"));
   });

@@ -1,12 +1,14 @@
 import type { IncomingMessage } from "node:http";
+import { pathOf } from "@tandem/protocol";
 import { DEFAULT_TENANT } from "@tandem/storage";
 import type { TenantHandlers } from "./tenant-handlers.ts";
 import { readBytes } from "../http/request/read-body.ts";
 import { WireError } from "../http/wire-error.ts";
 
-export const TRIGGERS_PATH = "/v1/triggers";
-/** Exactly a trigger's address: nothing below it goes without a token. */
-export const DELIVERY_PATH = /^\/v1\/triggers\/[^/]+$/;
+export const DELIVERY_PATH = pathOf("triggers.deliver");
+const ADDRESS = new RegExp(`^${DELIVERY_PATH.replace(":trigger_id", "[^/]+")}$`);
+/** Whether this is exactly a trigger's address: nothing below it goes without a token. */
+export const isDeliveryPath = (path: string): boolean => ADDRESS.test(path);
 
 /** The largest payload that GitHub sends has 25 MB; usual ones have some kilobytes. */
 const MAX_BYTES = 5 * 1_024 * 1_024;

@@ -1,10 +1,10 @@
 import { errorBody } from "@tandem/protocol";
 import { z } from "zod";
-import { isResumable, type Route } from "./route.ts";
+import { isResumable, type Route, type SignedRoute } from "./route.ts";
 import { Components, type Json } from "./schemas/components.ts";
 
 /** Renders the routes as an OpenAPI 3.1 document. Schemas with an id become components. */
-export function describeApi(routes: readonly Route[]): Json {
+export function describeApi(routes: readonly (Route | SignedRoute)[]): Json {
   const components = new Components("#/components/schemas/");
   const paths: Record<string, Json> = {};
   for (const route of routes) {
@@ -45,27 +45,28 @@ const health = (summary: string): Json => ({
   get: { summary, security: [], responses: { 204: { description: "Yes." }, 503: { description: "No." } } },
 });
 
-function operation(route: Route, components: Components): Json {
+function operation(route: Route | SignedRoute, components: Components): Json {
   const body = requestBody(route, components);
   return {
     operationId: route.name,
     tags: [route.name.slice(0, route.name.lastIndexOf("."))],
     summary: route.summary,
-    "x-scope": route.scope,
+    ...(route.kind === "signed" ? { security: [] } : { "x-scope": route.scope }),
     ...(route.extension && { "x-tandem": true }),
     parameters: [...pathParameters(route), ...queryParameters(route, components), ...headerParameters(route)],
     ...(body && { requestBody: { required: true, content: body } }),
     responses: {
-      200: { description: route.summary, content: answer(route, components) },
+      [route.kind === "signed" ? 202 : 200]: { description: route.summary, content: answer(route, components) },
       default: { $ref: "#/components/responses/Error" },
     },
   };
 }
 
-function requestBody(route: Route, components: Components): Json | undefined {
+function requestBody(route: Route | SignedRoute, components: Components): Json | undefined {
   switch (route.kind) {
     case "json":
     case "passed":
+    case "signed":
       return route.body && json(components.of(route.body, "input"));
     case "upload": {
       const form = components.of(
@@ -80,11 +81,13 @@ function requestBody(route: Route, components: Components): Json | undefined {
   }
 }
 
-function answer(route: Route, components: Components): Json {
+function answer(route: Route | SignedRoute, components: Components): Json {
   switch (route.kind) {
     case "json":
     case "upload":
       return json(components.of(route.response, "output"));
+    case "signed":
+      return json(components.of(route.receipt, "output"));
     case "download":
       return { "application/octet-stream": { schema: {} } };
     case "stream":
@@ -95,10 +98,10 @@ function answer(route: Route, components: Components): Json {
   }
 }
 
-const pathParameters = ({ path }: Route): Json[] =>
+const pathParameters = ({ path }: Pick<Route, "path">): Json[] =>
   [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({ name, in: "path", required: true, schema: { type: "string" } }));
 
-function queryParameters({ query }: Route, components: Components): Json[] {
+function queryParameters({ query }: Pick<Route, "query">, components: Components): Json[] {
   const { properties = {}, required = [] } = components.of(query, "input") as {
     properties?: Record<string, Json>;
     required?: string[];
@@ -112,7 +115,7 @@ function queryParameters({ query }: Route, components: Components): Json[] {
   }));
 }
 
-function headerParameters(route: Route): Json[] {
+function headerParameters(route: Route | SignedRoute): Json[] {
   if (!isResumable(route)) return [];
   return [
     {

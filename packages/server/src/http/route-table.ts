@@ -1,5 +1,5 @@
 import { describeApi } from "./openapi.ts";
-import { jsonRoute, type Route } from "./route.ts";
+import { jsonRoute, type Route, type SignedRoute } from "./route.ts";
 import { agentRoutes } from "./routes/agents/agent-routes.ts";
 import { auditRoutes } from "./routes/server/audit-routes.ts";
 import { budgetRoutes } from "./routes/sessions/budget-routes.ts";
@@ -12,7 +12,7 @@ import { contextMemoryRoutes } from "./routes/context/context-memory-routes.ts";
 import { contextPageRoutes } from "./routes/context/context-page-routes.ts";
 import { contextSetupRoutes } from "./routes/context/context-setup-routes.ts";
 import { environmentRoutes } from "./routes/agents/environment-routes.ts";
-import { triggerRoutes } from "./routes/agents/trigger-routes.ts";
+import { triggerDelivery, triggerRoutes } from "./routes/agents/trigger-routes.ts";
 import { deploymentRoutes } from "./routes/agents/deployment-routes.ts";
 import { fleetRoutes } from "./routes/server/fleet-routes.ts";
 import { fleetInternalRoutes } from "./routes/server/fleet-internal-routes.ts";
@@ -107,6 +107,9 @@ export const routeTable: readonly Route[] = [
     scope: "read",
     at: "here",
     summary: "This API as an OpenAPI 3.1 document",
-    handle: async () => (document ??= describeApi(routeTable)) as { openapi: string },
+    handle: async () => (document ??= describeApi(describedRoutes)) as { openapi: string },
   }),
 ];
+
+/** Those of the documents: also routes that take a signature instead of a token. */
+export const describedRoutes: readonly (Route | SignedRoute)[] = [...routeTable, triggerDelivery];

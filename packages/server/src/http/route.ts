@@ -2,6 +2,7 @@ import {
   CONTRACT,
   ENDPOINTS,
   EXTENSIONS,
+  pathOf,
   type BodyOutput,
   type DownloadName,
   type EndpointName,
@@ -12,6 +13,7 @@ import {
   type ParamsOf,
   type QueryOutput,
   type ResponseInput,
+  type SignedName,
   type StreamName,
   type UploadName,
 } from "@tandem/protocol";
@@ -158,6 +160,14 @@ export interface PassedRoute extends RouteBase {
   handle(call: PassedCall<unknown>): Promise<void>;
 }
 
+/** Its requests carry a signature instead of a token. Outside the table: no token names their tenant. */
+export interface SignedRoute extends Pick<RouteBase, "name" | "method" | "path" | "summary" | "extension" | "query"> {
+  kind: "signed";
+  body: z.ZodType;
+  /** Answered with 202. */
+  receipt: z.ZodType;
+}
+
 /** A part of Anthropic's API that Tandem does not support, with all paths below its own. */
 export interface RefusedRoute {
   kind: "refused";
@@ -173,7 +183,8 @@ export interface RefusedRoute {
 export type Route = JsonRoute | UploadRoute | DownloadRoute | StreamRoute | PassedRoute;
 
 /** Whether a stream resumes after a `Last-Event-ID`. */
-export const isResumable = ({ kind, name }: Route): boolean => kind === "stream" && name.includes("events");
+export const isResumable = ({ kind, name }: Route | SignedRoute): boolean =>
+  kind === "stream" && name.includes("events");
 
 const noQuery = z.strictObject({});
 
@@ -191,10 +202,19 @@ interface Definition {
 
 /** The fields that all kinds of routes share; the schemas come from the contract. */
 function base(name: EndpointName, definition: Definition): RouteBase {
-  const [method, path] = ENDPOINTS[name].split(" ") as [RouteBase["method"], RouteBase["path"]];
+  return { longRunning: false, ...definition, ...addressed(name) };
+}
+
+function addressed(name: EndpointName): Pick<RouteBase, "name" | "method" | "path" | "extension" | "query"> {
+  const [method] = ENDPOINTS[name].split(" ") as [RouteBase["method"]];
   const shapes = CONTRACT[name];
-  const query = "query" in shapes ? shapes.query : noQuery;
-  return { extension: name in EXTENSIONS, longRunning: false, ...definition, name, method, path, query };
+  return {
+    name,
+    method,
+    path: pathOf(name),
+    extension: name in EXTENSIONS,
+    query: "query" in shapes ? shapes.query : noQuery,
+  };
 }
 
 // The table holds handlers of any call: methods are bivariant in their parameters. `RouteRunner` passes a handler only calls
@@ -254,4 +274,9 @@ export function passedRoute<Name extends PassedName>(
 ): PassedRoute {
   const { passed: body, answer }: { passed: z.ZodType; answer: z.ZodType } = CONTRACT[name];
   return { ...base(name, definition), kind: "passed", body, answer, handle: definition.handle };
+}
+
+export function signedRoute(name: SignedName, summary: string): SignedRoute {
+  const { signed: body, receipt } = CONTRACT[name];
+  return { ...addressed(name), kind: "signed", summary, body, receipt };
 }

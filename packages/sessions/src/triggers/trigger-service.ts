@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import {
   newId,
+  pathOf,
   RequestError,
   type AuditNote,
   type DeploymentRunId,
@@ -218,7 +219,7 @@ function viewOf({ id, deployment, name, verification, filter, message, enabled, 
     filter,
     message,
     enabled,
-    path: `/v1/triggers/${id}`,
+    path: pathOf("triggers.deliver").replace(":trigger_id", id),
     created_at: times.createdAt,
     updated_at: times.updatedAt,
   };

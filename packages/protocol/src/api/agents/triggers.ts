@@ -143,4 +143,11 @@ export const triggersApi = {
     query: z.strictObject({ limit: count().min(1).max(200).default(20) }),
     response: listOf(delivery),
   },
+  "triggers.deliver": {
+    query: z.strictObject({
+      tenant: z.string().optional().meta({ description: "The trigger's tenant, if it is not the default one." }),
+    }),
+    signed: z.unknown().meta({ description: "The delivery. The trigger checks the signature of its bytes." }),
+    receipt,
+  },
 };

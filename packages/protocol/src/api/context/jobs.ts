@@ -8,7 +8,7 @@ import {
   type IngestReport,
   type ScanResult,
 } from "./job-results.ts";
-import type { RunEvent } from "./run-event.ts";
+import { runEvent } from "./run-event.ts";
 import { typed } from "../typed.ts";
 import { count, pageOf, pageQuery } from "../page.ts";
 
@@ -76,9 +76,7 @@ export type Job = {
 }[JobKind];
 const job = typed<Job>()(outline);
 
-const jobEvent = z
-  .object({ seq: z.int(), at: z.string(), event: typed<RunEvent>()(z.looseObject({ type: z.string() })) })
-  .meta({ id: "JobEvent" });
+const jobEvent = z.object({ seq: z.int(), at: z.string(), event: runEvent }).meta({ id: "JobEvent" });
 export type JobEvent = z.infer<typeof jobEvent>;
 
 const jobPlan = z

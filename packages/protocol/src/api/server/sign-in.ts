@@ -10,6 +10,12 @@ export const signInParams = z.strictObject({
   key: z.string().max(200),
 });
 export type SignInParams = z.infer<typeof signInParams>;
+export const signedIn = z.object({ type: z.literal("signed_in") });
+export type SignedIn = z.infer<typeof signedIn>;
+
+/** `SIGN_OUT_PATH`: takes no body. */
+export const signedOut = z.object({ type: z.literal("signed_out") });
+export type SignedOut = z.infer<typeof signedOut>;
 
 /** `SIGN_IN_CODES_PATH`: the person for whom a link is requested. */
 export const signInCodeParams = z.strictObject({

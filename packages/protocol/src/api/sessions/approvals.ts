@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { PERMISSION_MODES, rule, RULE_ACTIONS, type Verdict } from "../../config/rule.ts";
-import { APPROVAL_SCOPES, approvalAnswer } from "../../events/approval-answer.ts";
+import { rule, RULE_ACTIONS, type Verdict } from "../../config/rule.ts";
+import { approvalAnswer, approvalOutcome } from "../../events/approval-answer.ts";
 import { filePatch } from "../../events/file-patch.ts";
 import { pageOf, pageQuery } from "../page.ts";
 import { typed } from "../typed.ts";
@@ -38,18 +38,7 @@ export const approval = z
     status: z.enum(APPROVAL_STATUSES),
     /** The last `tandem.tool_state` of the call. Answered calls of version 0.1 have none. */
     state: z.enum(TOOL_CALL_STATES).optional(),
-    resolved: z
-      .object({
-        outcome: z.enum(["allowed", "denied", "expired", "cancelled"]),
-        by: z.string(),
-        at: z.string(),
-        scope: z.enum(APPROVAL_SCOPES).optional(),
-        message: z.string().optional(),
-        edited: z.boolean().optional(),
-        mode: z.enum(PERMISSION_MODES).optional(),
-        late: z.boolean().optional(),
-      })
-      .nullable(),
+    resolved: approvalOutcome.nullable(),
   })
   .meta({ id: "Approval" });
 export type Approval = z.infer<typeof approval>;

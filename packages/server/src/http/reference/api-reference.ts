@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { routeTable } from "../route-table.ts";
-import type { Route } from "../route.ts";
+import { describedRoutes } from "../route-table.ts";
+import type { Route, SignedRoute } from "../route.ts";
 import { STATUS } from "../error-reply.ts";
 import { pageOf } from "./route-pages.ts";
 import { refusedRoutes } from "../routes/server/refused-routes.ts";
@@ -94,8 +94,8 @@ agent, an environment or a file or stores events, the retry finds what is there;
 
 /** Renders the reference of every route. */
 export function apiReference(): string {
-  const sections = new Map<string, Route[]>();
-  for (const route of routeTable) {
+  const sections = new Map<string, (Route | SignedRoute)[]>();
+  for (const route of describedRoutes) {
     const section = route.name.slice(0, route.name.lastIndexOf("."));
     sections.set(section, [...(sections.get(section) ?? []), route]);
   }
@@ -108,10 +108,15 @@ export function apiReference(): string {
 
 const HEADINGS = ["", "scope", "", "query"];
 
-function routeRow(route: Route): string[] {
+function routeRow(route: Route | SignedRoute): string[] {
   const query = Object.entries(route.query.shape).map(([name, field]) => `\`${isList(field) ? `${name}[]` : name}\``);
   const ours = route.extension ? "*Ours.* " : "";
-  return [`\`${route.method} ${route.path}\``, route.scope, `${ours}${route.summary}.`, query.join(", ")];
+  return [
+    `\`${route.method} ${route.path}\``,
+    route.kind === "signed" ? "none" : route.scope,
+    `${ours}${route.summary}.`,
+    query.join(", "),
+  ];
 }
 
 function isList(field: unknown): boolean {

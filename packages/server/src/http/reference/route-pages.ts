@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { routeTable } from "../route-table.ts";
-import { isResumable, type Route } from "../route.ts";
+import { describedRoutes } from "../route-table.ts";
+import { isResumable, type Route, type SignedRoute } from "../route.ts";
 import { Components, type Json } from "../schemas/components.ts";
 import { referencesOf, renderShape } from "./render-shape.ts";
 
@@ -33,6 +33,7 @@ const CONTEXT = new Set(["context", "jobs", "proposals"]);
 /** The page of a route, without its ending. */
 export function pageOf({ name }: Pick<Route, "name">): string {
   const group = name.split(".")[0]!;
+  if (group === "triggers") return "deployments";
   if (SERVER.has(group)) return "server";
   if (CONTEXT.has(group)) return "context";
   return group.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
@@ -40,18 +41,22 @@ export function pageOf({ name }: Pick<Route, "name">): string {
 
 /** Renders every route with its request and response, by the name of the page. */
 export function routePages(): Map<string, string> {
-  const pages = Map.groupBy(routeTable, pageOf);
+  const pages = Map.groupBy(describedRoutes, pageOf);
   return new Map([...pages].map(([name, routes]) => [name, renderPage(name, routes)]));
 }
 
-function renderPage(name: string, routes: readonly Route[]): string {
+function renderPage(name: string, routes: readonly (Route | SignedRoute)[]): string {
   const components = new Components("#/");
   const sections = routes.map((route) => renderRoute(route, components));
   const used = usedBy(
     sections.flatMap(({ schemas }) => schemas),
     components.schemas,
   );
-  const shapes = used.map((each) => `### ${each}\n\n${typescript(`type ${each} = `, components.schemas[each]!)}\n`);
+  const shapes = used.map((each) => {
+    const { description } = components.schemas[each]!;
+    const text = typeof description === "string" ? `${description}\n\n` : "";
+    return `### ${each}\n\n${text}${typescript(`type ${each} = `, components.schemas[each]!)}\n`;
+  });
   return [
     `# HTTP API: ${name}`,
     "",
@@ -63,14 +68,14 @@ function renderPage(name: string, routes: readonly Route[]): string {
   ].join("\n");
 }
 
-function renderRoute(route: Route, components: Components): { text: string; schemas: Json[] } {
+function renderRoute(route: Route | SignedRoute, components: Components): { text: string; schemas: Json[] } {
   const query = components.of(route.query, "input");
   const body = inlined(bodyOf(route, components), components);
   const response = responseOf(route, components);
   const hasQuery = Object.keys((query["properties"] as Json | undefined) ?? {}).length > 0;
   const parts = [
     `## ${route.name}`,
-    `\`${route.method} ${route.path}\` · scope \`${route.scope}\`${route.extension ? " · *ours*" : ""}`,
+    `\`${route.method} ${route.path}\` · ${route.kind === "signed" ? "a signature instead of a token" : `scope \`${route.scope}\``}${route.extension ? " · *ours*" : ""}`,
     `${route.summary}.`,
     ...(hasQuery ? [`Query:\n\n${typescript("", query)}`] : []),
     ...(isResumable(route) ? ["Header `Last-Event-ID`: resume after this event."] : []),
@@ -80,14 +85,16 @@ function renderRoute(route: Route, components: Components): { text: string; sche
   return { text: `${parts.join("\n\n")}\n`, schemas: [query, body ?? {}, response ?? {}] };
 }
 
-function bodyOf(route: Route, components: Components): Json | undefined {
-  if (route.kind === "json" || route.kind === "passed") return route.body && components.of(route.body, "input");
+function bodyOf(route: Route | SignedRoute, components: Components): Json | undefined {
+  if (route.kind === "json" || route.kind === "passed" || route.kind === "signed")
+    return route.body && components.of(route.body, "input");
   if (route.kind !== "upload") return undefined;
   return components.of(route.body.extend(route.many ? { files: z.array(z.file()) } : { file: z.file() }), "input");
 }
 
-function responseOf(route: Route, components: Components): Json | undefined {
+function responseOf(route: Route | SignedRoute, components: Components): Json | undefined {
   if (route.kind === "download") return undefined;
+  if (route.kind === "signed") return components.of(route.receipt, "output");
   if (route.kind === "passed") return components.of(route.answer, "output");
   return components.of(route.kind === "stream" ? route.frame : route.response, "output");
 }

@@ -1,5 +1,5 @@
 import { DEFAULT_TENANT } from "@tandem/storage";
-import { jsonRoute, type Call, type Route } from "../../route.ts";
+import { jsonRoute, signedRoute, type Call, type Route } from "../../route.ts";
 
 /** A tenant's deliveries name the tenant, because no token does. */
 const addressed =
@@ -73,3 +73,6 @@ export const triggerRoutes: Route[] = [
     }),
   }),
 ];
+
+/** `DeliveryIntake` handles it. */
+export const triggerDelivery = signedRoute("triggers.deliver", "Deliver an event to a trigger, with its signature");

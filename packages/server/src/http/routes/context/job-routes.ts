@@ -1,5 +1,5 @@
-import { type Job, RequestError } from "@tandem/protocol";
-import { type JobEvent, type JobRow } from "@tandem/storage";
+import { type Job, type JobEvent, RequestError } from "@tandem/protocol";
+import type { JobRow } from "@tandem/storage";
 import { contextOf } from "../../context-of.ts";
 import { jsonRoute, streamRoute, type Call, type Route } from "../../route.ts";
 import { writeJobEvents } from "../../sse/job-stream.ts";
@@ -52,7 +52,8 @@ export const jobRoutes: Route[] = [
       const { id } = await find(call);
       const { limit, page = "0" } = call.query;
       const found = await contextOf(call).jobs.events(id, { after: Number(page), limit: limit + 1 });
-      const data: JobEvent[] = found.slice(0, limit);
+      // The store returns them as the job wrote them.
+      const data = found.slice(0, limit) as JobEvent[];
       return { data, next_page: found.length > limit ? String(data.at(-1)!.seq) : null };
     },
   }),
