@@ -193,27 +193,16 @@ export {
   type SessionResource,
   type SessionResourceParams,
 } from "./api/sessions/mounted-resource.ts";
-export {
-  isOnPrimary,
-  type Delta,
-  type Evaluation,
-  type EventOf,
-  type Interruption,
-  type LiveDelta,
-  type LoggedEvent,
-  type Permission,
-  type SessionEvent,
-  type SessionEventBody,
-  type SessionEventType,
-  type CutShort,
-  type StopDetails,
-  type StopReason,
-  type UsageNote,
-} from "./events/session-event.ts";
+export type { Delta, LiveDelta } from "./events/delta.ts";
+export { isOnPrimary } from "./events/is-on-primary.ts";
+export type { EventOf, LoggedEvent, SessionEvent, SessionEventBody, SessionEventType } from "./events/session-event.ts";
+export type { CutShort, StopDetails, StopReason, UsageNote } from "./events/status-event.ts";
+export type { Evaluation, Interruption, Permission } from "./events/tool-event.ts";
 export type { WorkflowLeaf, WorkflowRunError, WorkflowRunResult } from "./events/workflow-event.ts";
 export type { CodeDiagnostic } from "./events/code-diagnostic.ts";
 export type { BackgroundTask } from "./api/sessions/session-tasks.ts";
-export type { RequestNote, SandboxState } from "./events/tandem-event.ts";
+export type { RequestNote } from "./events/request-event.ts";
+export type { SandboxState } from "./events/tandem/process-event.ts";
 export type { Todo } from "./events/todo.ts";
 export type { ModelUsage } from "./events/model-usage.ts";
 export type { SessionErrorDetail, SessionErrorType } from "./events/session-error.ts";

@@ -62,7 +62,8 @@ export const TOOL_CALL_STATES = [
 export type ToolCallState = (typeof TOOL_CALL_STATES)[number];
 
 /** Kinds of blocked access: a connection, a file, or more of a resource than a limit allows. */
-export type SandboxViolationKind = "host" | "path" | "limit";
+export const SANDBOX_VIOLATIONS = ["host", "path", "limit"] as const;
+export type SandboxViolationKind = (typeof SANDBOX_VIOLATIONS)[number];
 
 /** Evaluations of an outcome that does not name a maximum. */
 export const DEFAULT_ITERATIONS = 3;

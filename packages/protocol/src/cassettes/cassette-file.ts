@@ -1,8 +1,14 @@
 import { z } from "zod";
 import { TandemError } from "../errors/tandem-error.ts";
-import { CASSETTE_VERSION, cassetteFolder, cassetteHeader, cassetteStep, type Cassette } from "./cassette.ts";
+import {
+  CASSETTE_VERSION,
+  cassetteEvent,
+  cassetteFolder,
+  cassetteHeader,
+  cassetteStep,
+  type Cassette,
+} from "./cassette.ts";
 import { sortKeys } from "./sort-keys.ts";
-import { loggedEvent } from "../api/sessions/session-log.ts";
 
 /** Characters of the bundle in one line: a small change of the folder changes few lines. */
 const DATA_CHARACTERS = 1_000;
@@ -37,7 +43,7 @@ export function parseCassette(text: string): Cassette {
     if (line === 1) continue;
     if (end !== undefined) throw damaged(line, "nothing may follow the last line");
     if ("step" in value) cassette.steps.push(parse(cassetteStep, value, line));
-    else if ("event" in value) cassette.events.push(parse(loggedEvent, value, line));
+    else if ("event" in value) cassette.events.push(parse(cassetteEvent, value, line));
     else if ("folder" in value) folder = { line, about: parse(z.looseObject({}), value["folder"], line) };
     else if ("data" in value) {
       bundle += parse(z.string(), value["data"], line);

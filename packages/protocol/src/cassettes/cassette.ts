@@ -1,8 +1,10 @@
 import { z } from "zod";
 import { sessionAgent } from "../api/agents/agents.ts";
-import { loggedEvent } from "../api/sessions/session-log.ts";
+import { eventType } from "../api/sessions/session-events.ts";
+import { typed } from "../api/typed.ts";
 import { rule } from "../config/rule.ts";
 import { programGrader } from "../events/define-outcome.ts";
+import type { LoggedEvent } from "../events/session-event.ts";
 import { budget } from "../events/usage-snapshot.ts";
 import { PERMISSION_MODES, RULE_SCOPES } from "../words.ts";
 
@@ -28,6 +30,15 @@ export const FOLDER_MARK = "<session-folder>";
 
 /** Stands for Claude Code's folder for plans. */
 export const PLANS_MARK = "<plans-folder>";
+
+/** An event in its place in the log. Its fields pass unchanged, also those of other versions. */
+export const cassetteEvent = typed<LoggedEvent>()(
+  z.object({
+    seq: z.int(),
+    thread: z.string().nullable(),
+    event: z.looseObject({ type: eventType, id: z.string(), processed_at: z.string().nullable() }),
+  }),
+);
 
 /** A content block of Anthropic's Messages API. */
 const block = z.looseObject({ type: z.string() });
@@ -250,7 +261,7 @@ export const cassette = z
   .object({
     header: cassetteHeader,
     steps: z.array(cassetteStep),
-    events: z.array(loggedEvent),
+    events: z.array(cassetteEvent),
     folder: cassetteFolder,
   })
   .meta({ id: "Cassette" });

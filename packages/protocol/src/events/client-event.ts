@@ -39,7 +39,7 @@ export const userMessage = z
   })
   .meta({ id: "UserMessage" });
 
-const userInterrupt = z
+export const userInterrupt = z
   .strictObject({
     type: z.literal("user.interrupt"),
     session_thread_id: z.string().nullish(),
@@ -57,7 +57,7 @@ const answerer = { by: z.string(), expired: z.literal(true).optional() };
 /** Clients may repeat the thread of the call, as older samples do. */
 const answeredThread = z.string().nullish();
 
-const userToolConfirmation = z
+export const userToolConfirmation = z
   .strictObject({
     type: z.literal("user.tool_confirmation"),
     tool_use_id: z.string(),
@@ -84,12 +84,12 @@ const toolResult = {
   tandem: z.strictObject(answerer).optional(),
 };
 
-const userCustomToolResult = z
+export const userCustomToolResult = z
   .strictObject({ type: z.literal("user.custom_tool_result"), custom_tool_use_id: z.string(), ...toolResult })
   .meta({ id: "UserCustomToolResult" });
 
 /** Only in self-hosted environments, where a worker runs the tools. */
-const userToolResult = z
+export const userToolResult = z
   .strictObject({ type: z.literal("user.tool_result"), tool_use_id: z.string(), ...toolResult })
   .meta({ id: "UserToolResult" });
 

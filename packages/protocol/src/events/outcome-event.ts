@@ -1,34 +1,28 @@
-import type { EventId } from "../ids.ts";
-import type { ProgramGrader } from "./define-outcome.ts";
-import type { ModelUsage } from "./model-usage.ts";
+import { z } from "zod";
+import { described, event, eventId } from "./event-schema.ts";
+import { modelUsage } from "./model-usage.ts";
 
 // Outcomes: a client describes a deliverable and a rubric; a grader evaluates each attempt until one is satisfied.
 
-type OutcomeRubric = { type: "text"; content: string } | { type: "file"; file_id: string };
+const evaluation = {
+  outcome_id: z.string(),
+  iteration: described("0 for the first evaluation.", z.int()),
+};
 
-/** `needs_revision` is followed by another cycle; the others end the outcome. */
-type OutcomeVerdict = "satisfied" | "needs_revision" | "max_iterations_reached" | "failed" | "interrupted";
-
-export type OutcomeEventBody =
-  /** The echo of a client's request. */
-  | {
-      type: "user.define_outcome";
-      outcome_id: string;
-      description: string;
-      rubric: OutcomeRubric;
-      max_iterations: number | null;
-      tandem?: { by?: string; grader?: ProgramGrader };
-    }
-  /** `iteration` is 0 for the first evaluation. */
-  | { type: "span.outcome_evaluation_start"; outcome_id: string; iteration: number }
-  | { type: "span.outcome_evaluation_ongoing"; outcome_id: string; iteration: number }
-  | {
-      type: "span.outcome_evaluation_end";
-      outcome_id: string;
-      iteration: number;
-      /** Empty if the outcome was interrupted before its first evaluation. */
-      outcome_evaluation_start_id: EventId | "";
-      result: OutcomeVerdict;
-      explanation: string;
-      usage: ModelUsage;
-    };
+export const outcomeEvents = {
+  ...event("span.outcome_evaluation_start", "The grader starts to evaluate an attempt.", evaluation),
+  ...event("span.outcome_evaluation_ongoing", "The grader still evaluates.", evaluation),
+  ...event("span.outcome_evaluation_end", "The verdict of the grader.", {
+    ...evaluation,
+    outcome_evaluation_start_id: described(
+      "Empty if the outcome was interrupted before its first evaluation.",
+      z.union([eventId, z.literal("")]),
+    ),
+    result: described(
+      "`needs_revision` is followed by another cycle; the others end the outcome.",
+      z.enum(["satisfied", "needs_revision", "max_iterations_reached", "failed", "interrupted"]),
+    ),
+    explanation: z.string(),
+    usage: modelUsage,
+  }),
+};

@@ -1,33 +1,54 @@
-export type SessionErrorType =
-  | "unknown_error"
-  | "model_overloaded_error"
-  | "model_rate_limited_error"
-  | "model_request_failed_error"
-  | "billing_error"
-  | "tool_use_limit_reached_error"
-  | "compaction_limit_reached_error";
+import { z } from "zod";
+import { described, openObject } from "./event-schema.ts";
 
-type McpErrorType = "mcp_connection_failed_error" | "mcp_authentication_failed_error";
+const base = {
+  message: z.string(),
+  retry_status: openObject({ type: z.enum(["retrying", "exhausted", "terminal"]) }),
+  tandem: openObject({
+    code: described("Tandem's stable error code.", z.string()),
+    fix: z.string().optional(),
+    resets_at: z.string().optional(),
+  }).optional(),
+};
 
-/** The session continues without the repository, so these are always `retrying`. */
-type RepositoryErrorType =
-  | "repository_authentication_error"
-  | "repository_forbidden_error"
-  | "repository_not_found_error"
-  | "repository_checkout_error"
-  | "repository_clone_error";
-
-interface ErrorBase {
-  message: string;
-  retry_status: { type: "retrying" | "exhausted" | "terminal" };
-  /** Our stable error code and the fix. */
-  tandem?: { code: string; fix?: string; resets_at?: string };
-}
+const sessionErrorType = z.enum([
+  "unknown_error",
+  "model_overloaded_error",
+  "model_rate_limited_error",
+  "model_request_failed_error",
+  "billing_error",
+  "tool_use_limit_reached_error",
+  "compaction_limit_reached_error",
+]);
+export type SessionErrorType = z.infer<typeof sessionErrorType>;
 
 /** The error of a `session.error` event. */
-export type SessionErrorDetail =
-  | (ErrorBase & { type: SessionErrorType })
-  | (ErrorBase & { type: McpErrorType; mcp_server_name: string })
-  /** `repository_url` is null if the repository could not be identified. */
-  | (ErrorBase & { type: RepositoryErrorType; repository_url: string | null })
-  | (ErrorBase & { type: "credential_host_unreachable_error"; credential_id: string; vault_id: string });
+export const sessionErrorDetail = z
+  .discriminatedUnion("type", [
+    openObject({ type: sessionErrorType, ...base }),
+    openObject({
+      type: z.enum(["mcp_connection_failed_error", "mcp_authentication_failed_error"]),
+      mcp_server_name: z.string(),
+      ...base,
+    }),
+    // The session continues without the repository, so these are always `retrying`.
+    openObject({
+      type: z.enum([
+        "repository_authentication_error",
+        "repository_forbidden_error",
+        "repository_not_found_error",
+        "repository_checkout_error",
+        "repository_clone_error",
+      ]),
+      repository_url: described("Null if the repository could not be identified.", z.string().nullable()),
+      ...base,
+    }),
+    openObject({
+      type: z.literal("credential_host_unreachable_error"),
+      credential_id: z.string(),
+      vault_id: z.string(),
+      ...base,
+    }),
+  ])
+  .meta({ id: "SessionErrorDetail" });
+export type SessionErrorDetail = z.infer<typeof sessionErrorDetail>;

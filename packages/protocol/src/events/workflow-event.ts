@@ -1,59 +1,53 @@
-import type { EventId, WorkflowRunId, WorkflowRunPhaseId } from "../ids.ts";
+import { z } from "zod";
+import { described, event, eventId, openObject, workflowRunId, workflowRunPhaseId } from "./event-schema.ts";
 
 // Workflow runs: background work of many agents that a session's agent starts.
 
-export interface WorkflowRunError {
-  type: "timeout_error" | "program_error" | "thread_limit_error" | "max_workflow_runs_error" | "unknown_error";
-  message: string;
-}
+const workflowRunError = openObject({
+  type: z.enum(["timeout_error", "program_error", "thread_limit_error", "max_workflow_runs_error", "unknown_error"]),
+  message: z.string(),
+}).meta({ id: "WorkflowRunError" });
+export type WorkflowRunError = z.infer<typeof workflowRunError>;
 
-export type WorkflowRunResult =
-  | { type: "completed" }
-  | { type: "stopped" }
-  | { type: "error"; error: WorkflowRunError };
-
-interface WorkflowRunPhase {
-  id: WorkflowRunPhaseId;
-  name: string;
-  description: string | null;
-}
+const workflowRunResult = z.discriminatedUnion("type", [
+  openObject({ type: z.literal("completed") }),
+  openObject({ type: z.literal("stopped") }),
+  openObject({ type: z.literal("error"), error: workflowRunError }),
+]);
+export type WorkflowRunResult = z.infer<typeof workflowRunResult>;
 
 /** How an agent of a workflow run is shown; on the event that creates its thread. */
-export interface WorkflowLeaf {
-  /** The label that the plan gave it. */
-  label: string;
-  phase_id?: WorkflowRunPhaseId;
-}
+export const workflowLeaf = openObject({
+  label: described("The label that the plan gave it.", z.string()),
+  phase_id: workflowRunPhaseId.optional(),
+});
+export type WorkflowLeaf = z.infer<typeof workflowLeaf>;
 
-export type WorkflowEventBody =
-  | {
-      type: "workflow_run.created";
-      workflow_run_id: WorkflowRunId;
-      name: string;
-      description: string | null;
-      phases: WorkflowRunPhase[];
-    }
-  | { type: "workflow_run.status_running"; workflow_run_id: WorkflowRunId }
-  | { type: "workflow_run.status_idle"; workflow_run_id: WorkflowRunId }
-  | { type: "workflow_run.status_ended"; workflow_run_id: WorkflowRunId; result: WorkflowRunResult }
-  /** `workflow_run_id` is null if no run was created. */
-  | {
-      type: "workflow_run.error";
-      workflow_run_id: WorkflowRunId | null;
-      error: WorkflowRunError;
-      /** The plan's own error. */
-      tandem?: { detail: string };
-    }
-  | {
-      type: "workflow_run.phase_started";
-      workflow_run_id: WorkflowRunId;
-      workflow_run_phase_id: WorkflowRunPhaseId;
-      /** A plan can enter a phase that it did not declare. */
-      tandem?: { name: string };
-    }
-  | {
-      type: "workflow_run.phase_ended";
-      workflow_run_id: WorkflowRunId;
-      workflow_run_phase_id: WorkflowRunPhaseId;
-      phase_started_id: EventId;
-    };
+const run = { workflow_run_id: workflowRunId };
+
+export const workflowEvents = {
+  ...event("workflow_run.created", "The agent started a workflow run.", {
+    ...run,
+    name: z.string(),
+    description: z.string().nullable(),
+    phases: z.array(openObject({ id: workflowRunPhaseId, name: z.string(), description: z.string().nullable() })),
+  }),
+  ...event("workflow_run.status_running", "Agents of the run work.", run),
+  ...event("workflow_run.status_idle", "No agent of the run works.", run),
+  ...event("workflow_run.status_ended", "The run has ended.", { ...run, result: workflowRunResult }),
+  ...event("workflow_run.error", "The run has failed, or could not be created.", {
+    workflow_run_id: described("Null if no run was created.", workflowRunId.nullable()),
+    error: workflowRunError,
+    tandem: openObject({ detail: described("The plan's own error.", z.string()) }).optional(),
+  }),
+  ...event("workflow_run.phase_started", "A phase of the run has begun.", {
+    ...run,
+    workflow_run_phase_id: workflowRunPhaseId,
+    tandem: described("A plan can enter a phase that it did not declare.", openObject({ name: z.string() }).optional()),
+  }),
+  ...event("workflow_run.phase_ended", "A phase of the run has ended.", {
+    ...run,
+    workflow_run_phase_id: workflowRunPhaseId,
+    phase_started_id: eventId,
+  }),
+};

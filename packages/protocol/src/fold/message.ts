@@ -2,7 +2,7 @@ import { z } from "zod";
 import { documentBlock, imageBlock, toolResultContent, userContent } from "../events/content.ts";
 import { programGrader } from "../events/define-outcome.ts";
 import { filePatch } from "../events/file-patch.ts";
-import type { SessionErrorDetail } from "../events/session-error.ts";
+import { sessionErrorDetail } from "../events/session-error.ts";
 import { codeDiagnostic } from "../events/code-diagnostic.ts";
 import { modelUsage } from "../events/model-usage.ts";
 import { todo } from "../events/todo.ts";
@@ -166,49 +166,6 @@ const workflowPart = z.strictObject({
   agents: z.array(workflowAgent),
 });
 
-const errorBase = {
-  message: z.string(),
-  retry_status: z.object({ type: z.enum(["retrying", "exhausted", "terminal"]) }),
-  tandem: z.object({ code: z.string(), fix: z.string().optional(), resets_at: z.string().optional() }).optional(),
-};
-
-const errorDetail: z.ZodType<SessionErrorDetail> = z.discriminatedUnion("type", [
-  z.object({
-    type: z.enum([
-      "unknown_error",
-      "model_overloaded_error",
-      "model_rate_limited_error",
-      "model_request_failed_error",
-      "billing_error",
-      "tool_use_limit_reached_error",
-      "compaction_limit_reached_error",
-    ]),
-    ...errorBase,
-  }),
-  z.object({
-    type: z.enum(["mcp_connection_failed_error", "mcp_authentication_failed_error"]),
-    mcp_server_name: z.string(),
-    ...errorBase,
-  }),
-  z.object({
-    type: z.enum([
-      "repository_authentication_error",
-      "repository_forbidden_error",
-      "repository_not_found_error",
-      "repository_checkout_error",
-      "repository_clone_error",
-    ]),
-    repository_url: z.string().nullable(),
-    ...errorBase,
-  }),
-  z.object({
-    type: z.literal("credential_host_unreachable_error"),
-    credential_id: z.string(),
-    vault_id: z.string(),
-    ...errorBase,
-  }),
-]);
-
 /** A retried model request; consecutive retries update it. */
 const retryPart = z.strictObject({
   type: z.literal("retry"),
@@ -219,7 +176,7 @@ const retryPart = z.strictObject({
   delay_ms: z.number().nullable(),
   status: z.int().nullable(),
   reason: z.string(),
-  error: errorDetail.optional(),
+  error: sessionErrorDetail.optional(),
 });
 
 const compactionPart = z.strictObject({
@@ -230,7 +187,7 @@ const compactionPart = z.strictObject({
   tokens_after: z.int().nullable(),
 });
 
-const errorPart = z.strictObject({ type: z.literal("error"), ...base, error: errorDetail });
+const errorPart = z.strictObject({ type: z.literal("error"), ...base, error: sessionErrorDetail });
 
 /** Why a turn ended before the agent finished. */
 const stopPart = z.strictObject({

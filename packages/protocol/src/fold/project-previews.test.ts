@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { message } from "./message.ts";
 import { project, Projection } from "./projection.ts";
-import type { Delta } from "../events/session-event.ts";
+import type { Delta } from "../events/delta.ts";
 import { eventId, log, threadId, timeAt, type Line } from "./testing/log.ts";
 
 const text = (words: string) => ({ type: "text", text: words }) as const;

@@ -1,7 +1,8 @@
 import type { Message, Part, PartOf } from "./message.ts";
 import { partId } from "./project-content.ts";
 import type { Timeline } from "./project-timeline.ts";
-import type { LiveDelta, LoggedEvent } from "../events/session-event.ts";
+import type { LiveDelta } from "../events/delta.ts";
+import type { LoggedEvent } from "../events/session-event.ts";
 
 interface Preview {
   thread: string | null;

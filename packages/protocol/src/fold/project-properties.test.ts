@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { message, type Message } from "./message.ts";
 import { project, Projection } from "./projection.ts";
-import type { Delta, LiveDelta, LoggedEvent, SessionEvent } from "../events/session-event.ts";
+import type { Delta, LiveDelta } from "../events/delta.ts";
+import type { LoggedEvent, SessionEvent } from "../events/session-event.ts";
 import { eventId, log, threadId, type Line } from "./testing/log.ts";
 
 /** Deterministic pseudo-random numbers (mulberry32). */

@@ -2,7 +2,8 @@ import type { ToolResultContent } from "../events/content.ts";
 import type { PartOf } from "./message.ts";
 import type { Timeline } from "./project-timeline.ts";
 import type { FilePatch } from "../events/file-patch.ts";
-import type { EventOf, Interruption, LoggedEvent } from "../events/session-event.ts";
+import type { EventOf, LoggedEvent } from "../events/session-event.ts";
+import type { Interruption } from "../events/tool-event.ts";
 import type { ToolCallState } from "../words.ts";
 
 type ToolPart = PartOf<"tool">;

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import type { SessionEventBody, StopReason } from "../events/session-event.ts";
+import type { SessionEventBody } from "../events/session-event.ts";
+import type { StopReason } from "../events/status-event.ts";
 import type { UsageSnapshot } from "../events/usage-snapshot.ts";
 import type { WorkflowRunResult } from "../events/workflow-event.ts";
 import type { WorkflowRunId, WorkflowRunPhaseId } from "../ids.ts";

@@ -4,7 +4,8 @@ import { foldEvent } from "./project-event.ts";
 import { outcomePart } from "./project-outcomes.ts";
 import { Previews } from "./project-previews.ts";
 import { Timeline } from "./project-timeline.ts";
-import type { EventOf, LiveDelta, LoggedEvent, SessionEvent } from "../events/session-event.ts";
+import type { LiveDelta } from "../events/delta.ts";
+import type { EventOf, LoggedEvent, SessionEvent } from "../events/session-event.ts";
 
 /** Folds these events, and the waiting ones of the input queue, into messages. */
 export function project(events: Iterable<LoggedEvent>, waiting: Iterable<SessionEvent> = []): readonly Message[] {

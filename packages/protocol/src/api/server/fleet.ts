@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { LiveDelta } from "../../events/session-event.ts";
+import type { LiveDelta } from "../../events/delta.ts";
 import { listOf } from "../page.ts";
 import { typed } from "../typed.ts";
 

@@ -1,8 +1,6 @@
 import { z } from "zod";
-import { sessionEvent } from "./session-events.ts";
-import type { EventOf } from "../../events/session-event.ts";
+import { tandemMessageEvents } from "../../events/tandem/message-event.ts";
 import { listOf } from "../page.ts";
-import { typed } from "../typed.ts";
 
 const slashCommand = z
   .object({
@@ -23,6 +21,6 @@ export const commandsApi = {
   "sessions.commands.list": { response: listOf(slashCommand) },
   "sessions.shell.run": {
     body: z.strictObject({ command: z.string().min(1).max(10_000) }).meta({ id: "ShellCommand" }),
-    response: typed<EventOf<"tandem.shell">>()(sessionEvent),
+    response: tandemMessageEvents["tandem.shell"],
   },
 };

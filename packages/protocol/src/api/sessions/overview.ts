@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { CutShort } from "../../events/session-event.ts";
+import type { CutShort } from "../../events/status-event.ts";
 import { usageSnapshot } from "../../events/usage-snapshot.ts";
 import { OUTCOME_RESULTS } from "./outcome-evaluation.ts";
 import { SESSION_STATUSES } from "./sessions.ts";

@@ -1,15 +1,7 @@
 import { z } from "zod";
-import type { LoggedEvent } from "../../events/session-event.ts";
+import { loggedEvent, sessionEvent } from "../../events/session-event.ts";
 import { message } from "../../fold/message.ts";
-import { typed } from "../typed.ts";
-import { sessionEvent } from "./session-events.ts";
 import { count } from "../page.ts";
-
-export const loggedEvent = typed<LoggedEvent>()(
-  z
-    .object({ seq: z.int(), thread: z.string().nullable(), event: sessionEvent })
-    .meta({ id: "LoggedEvent", description: "An event in its place in the log." }),
-);
 
 export const sessionLogApi = {
   "sessions.log.list": {

@@ -3,7 +3,7 @@ import type { ThreadId, WorkflowRunId } from "../../ids.ts";
 import { typed } from "../typed.ts";
 import { listOf } from "../page.ts";
 
-const backgroundTask = z
+export const backgroundTask = z
   .object({
     id: z.string(),
     /** `shell`, `subagent`, `workflow` or another kind that Claude Code names. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { SESSION_STATUSES, thread } from "./sessions.ts";
-import { ownEventsQuery, sessionEvent, streamFrame, streamQuery } from "./session-events.ts";
+import { sessionEvent } from "../../events/session-event.ts";
+import { ownEventsQuery, streamFrame, streamQuery } from "./session-events.ts";
 import { pageOf, pageQuery } from "../page.ts";
 
 export const threadsApi = {

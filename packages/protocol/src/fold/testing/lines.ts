@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Permission } from "../../events/session-event.ts";
+import type { Permission } from "../../events/tool-event.ts";
 import { message, type Message, type Part } from "../message.ts";
 import { project } from "../projection.ts";
 import { eventId, log, type Line } from "./log.ts";
