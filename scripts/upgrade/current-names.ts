@@ -33,6 +33,7 @@ export async function currentNames(quoted: Names): Promise<Names> {
     ["routes", fromReference("api.md", /^\| `([A-Z]+ \/\S+)` \|/gm)],
     ["tables and columns", await columns()],
     ["wire fields", wireFields()],
+    ["event fields", eventFields()],
     ...[...quoted].map(([section, names]) => [section, new Set([...names].filter((name) => words.has(name)))] as const),
   ]);
 }
@@ -110,12 +111,37 @@ async function columns(): Promise<Set<string>> {
   }
 }
 
+const schemas = (): Record<string, unknown> =>
+  z.object({ $defs: z.record(z.string(), z.unknown()) }).parse(stdioSchema()).$defs;
+
+/** Fields of the events and previews of a session's stream: `tandem.rewound conversation.from`. */
+function eventFields(): Set<string> {
+  const $defs = schemas();
+  const fields = new Set<string>();
+  const walk = (value: unknown, type: string | undefined, path: string, above: readonly unknown[]): void => {
+    if (typeof value !== "object" || value === null || above.includes(value)) return;
+    const within = [...above, value];
+    if (Array.isArray(value)) return value.forEach((each) => walk(each, type, path, within));
+    const schema = value as { $ref?: string; properties?: Record<string, { const?: string }> };
+    if (schema.$ref !== undefined) return walk($defs[schema.$ref.split("/").at(-1)!], type, path, within);
+    const name = type ?? schema.properties?.["type"]?.const;
+    for (const [field, below] of Object.entries(schema.properties ?? {})) {
+      fields.add(`${name} ${path}${field}`);
+      walk(below, name, `${path}${field}.`, within);
+    }
+    const { properties: _, ...others } = schema;
+    Object.values(others).forEach((each) => walk(each, type, path, within));
+  };
+  walk($defs["Event.sessions.events.stream"], undefined, "", []);
+  return fields;
+}
+
 /**
  * Fields of everything that methods take, answer or stream, over HTTP as over stdio: `sessions created_at`. By the first
  * word of the method and without the names of schemas, which may change.
  */
 function wireFields(): Set<string> {
-  const { $defs } = z.object({ $defs: z.record(z.string(), z.unknown()) }).parse(stdioSchema());
+  const $defs = schemas();
   const fields = new Set<string>();
   for (const [name, root] of Object.entries($defs)) {
     const [, resource] = /^(?:Request|Result|Event)\.(\w+)/.exec(name) ?? [];
