@@ -135,6 +135,13 @@ export async function openContext({ config, folder }: Project, store: Store, emb
   return library.openContext({ path: resolve(folder, path), ...context, ...search, store, embedder, user });
 }
 
+/** The id of the project's context, under which the store keeps everything about it. Needs no store. */
+export async function contextId({ config, folder }: Project): Promise<string> {
+  const { openContextFolder } = await loadContext();
+  const { folder: path, git } = config.context;
+  return (await openContextFolder({ path: resolve(folder, path), git })).id;
+}
+
 /** True if the project has a context or sources for one. An unrelated folder of the same name does not count. */
 export const hasContext = ({ config, folder }: Project): boolean =>
   Object.keys(config.connections).length > 0 ||

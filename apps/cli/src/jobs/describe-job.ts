@@ -1,6 +1,6 @@
-import type { JobRow } from "@tandem/storage";
 import type { Invocation } from "../invocation.ts";
 import { printable, styleFor, table } from "../terminal.ts";
+import type { JobState } from "./run-context-job.ts";
 import { describeCounts, describeSpent } from "./run-view.ts";
 import type { Watched } from "./watch-job.ts";
 
@@ -16,7 +16,7 @@ interface Proposed {
 }
 
 export interface JobOutcome<Result extends { proposals: Proposed[] }> extends Watched {
-  row: JobRow;
+  row: JobState;
   /** Null if it did not finish. */
   result: Result | null;
   milliseconds: number;

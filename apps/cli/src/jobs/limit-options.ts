@@ -1,5 +1,4 @@
 import { TandemError } from "@tandem/protocol";
-import type { Store } from "@tandem/storage";
 import type { Project } from "@tandem/tandem/config";
 import type { Command } from "commander";
 import { confirm } from "../input/confirm.ts";
@@ -36,16 +35,11 @@ function positive(option: string, text: string): number {
 }
 
 /** Runs a job. If its estimate is above the limit, asks on a terminal whether to start it anyway. */
-export async function runLimitedJob(
-  invocation: Invocation,
-  project: Project,
-  store: Store,
-  job: ContextJob,
-): Promise<EndedJob> {
-  const ended = await runContextJob(invocation, project, store, job);
+export async function runLimitedJob(invocation: Invocation, project: Project, job: ContextJob): Promise<EndedJob> {
+  const ended = await runContextJob(invocation, project, job);
   const { error } = ended.row;
   const { stdin, stderr, json } = invocation;
   if (error?.code !== "over_budget" || !stdin.isTTY || !stderr.isTTY || json) return ended;
   await confirm(invocation, `${printable(error.message)}\n`, "Start it anyway?");
-  return await runContextJob(invocation, project, store, { ...job, params: { ...job.params, confirmed: true } });
+  return await runContextJob(invocation, project, { ...job, params: { ...job.params, confirmed: true } });
 }

@@ -1,14 +1,15 @@
 import type { RunEvent } from "@tandem/context";
 import { type JobId, TandemError, systemClock } from "@tandem/protocol";
-import type { JobRow, Store } from "@tandem/storage";
-import { openContext } from "@tandem/tandem/compose";
+import type { JobRow } from "@tandem/storage";
+import { openStore } from "@tandem/tandem/compose";
 import type { Project } from "@tandem/tandem/config";
 import { type GivenDocuments, serveContext } from "@tandem/tandem/context";
 import type { ServerInfo } from "@tandem/tandem/server";
 import { z } from "zod";
 import type { Invocation } from "../invocation.ts";
+import { connectContext, type ContextConnection, missingInServer, type ServedOverview } from "../context-connection.ts";
 import { serverFor } from "../sessions/open-client.ts";
-import { ServerConnection } from "../sessions/server-connection.ts";
+import { ServerJobs, storedJobLog } from "./job-log.ts";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { RunView } from "./run-view.ts";
@@ -26,45 +27,40 @@ export interface ContextJob {
   given?: GivenDocuments | undefined;
 }
 
+/** The part of a job that both the store and the server return. */
+export interface JobState extends Pick<JobRow, "state" | "result" | "error"> {
+  id: string;
+}
+
 export interface EndedJob {
-  row: JobRow;
+  row: JobState;
   watched: Watched;
   milliseconds: number;
 }
 
 /** Runs a job of the context and shows its progress: in the server that runs on this context, else in this process. */
-export async function runContextJob(
-  invocation: Invocation,
-  project: Project,
-  store: Store,
-  job: ContextJob,
-): Promise<EndedJob> {
+export async function runContextJob(invocation: Invocation, project: Project, job: ContextJob): Promise<EndedJob> {
   const started = Date.now();
   using view = new RunView(invocation, job.title);
-  const watch: Watch = (id, signal, onStageEnd) => {
-    const show = (event: RunEvent, isKept: boolean) => {
-      view.show(event, isKept);
-      if (event.type === "stage_finished") onStageEnd?.();
-    };
-    return watchJob(store.jobs, id, show, signal);
-  };
-  const server = job.given ? undefined : await serverOfContext(invocation, project, store, job);
+  using server = job.given ? undefined : await connectContext(invocation, project, canRun(job));
   const ended = server
-    ? await runInServer(invocation, store, server, job, watch)
-    : await runHere(invocation, project, store, job, watch);
+    ? await runInServer(invocation, project, server, job, view)
+    : await runHere(invocation, project, job, view);
   return { ...ended, milliseconds: Date.now() - started };
 }
-
-type Watch = (id: JobId, signal: AbortSignal, onStageEnd?: () => void) => Promise<Watched>;
 
 async function runHere(
   invocation: Invocation,
   project: Project,
-  store: Store,
   { kind, params, command, given }: ContextJob,
-  watch: Watch,
+  view: RunView,
 ): Promise<Omit<EndedJob, "milliseconds">> {
+  await using store = await openStore(invocation, project);
   const collect = boundHeap();
+  const show = (event: RunEvent, isKept: boolean): void => {
+    view.show(event, isKept);
+    if (event.type === "stage_finished") collect();
+  };
   await using knowledge = await serveContext(invocation, project, store, {
     command,
     clock: systemClock,
@@ -77,7 +73,7 @@ async function runHere(
     const row = await knowledge.jobRunner.run(kind, params, {
       signal: invocation.signal,
       onStart: (id) => {
-        watched = watch(id, watching.signal, collect);
+        watched = watchJob(storedJobLog(store.jobs), id, show, watching.signal);
       },
     });
     return { row, watched: await watched! };
@@ -89,57 +85,41 @@ async function runHere(
 
 /** The job continues in the server when this command is interrupted. */
 async function runInServer(
-  { env, signal }: Invocation,
-  store: Store,
-  server: ServerInfo,
+  invocation: Invocation,
+  project: Project,
+  { server, api }: ContextConnection,
   { kind, params }: ContextJob,
-  watch: Watch,
+  view: RunView,
 ): Promise<Omit<EndedJob, "milliseconds">> {
-  using connection = await ServerConnection.open(server);
-  const { id } = await connection.api.call("jobs.create", { body: { kind, params } });
-  const watched = await watch(id as JobId, signal);
-  const row = await store.jobs.get(id);
+  const { signal } = invocation;
+  const { id } = await api.call("jobs.create", { body: { kind, params } });
+  using jobs = await ServerJobs.open(server, () => serverFor(invocation, project));
+  const watched = await watchJob(jobs, id as JobId, (event, isKept) => view.show(event, isKept), signal);
   if (signal.aborted) {
     throw new TandemError("aborted", `The ${kind} continues in the server at ${server.url}.`, {
       fix: `Follow it: tandem context jobs follow ${id}. Cancel it: tandem context jobs cancel ${id}.`,
     });
   }
+  const row = await jobs.get(id);
   if (!row) throw new TandemError("not_found", `The job ${id} was deleted.`);
-  return { row: withMissingSecrets(row, env, server), watched };
+  return { row: withMissingSecrets(row, invocation, server), watched };
 }
 
-/** Explains a secret that this command's environment has and the server's lacks. */
-function withMissingSecrets(row: JobRow, env: Invocation["env"], { url, pid }: ServerInfo): JobRow {
-  const names = (row.error?.missing_variables ?? []).filter((name) => env[name]);
-  if (!row.error || names.length === 0) return row;
-  const fix = `The server at ${url} (pid ${pid}) runs this job, and its environment has no ${names.join(", ")}. Start the server with it, or stop the server and run this again.`;
-  return { ...row, error: { ...row.error, fix } };
+function withMissingSecrets(row: JobState, invocation: Invocation, server: ServerInfo): JobState {
+  const fix = missingInServer(row.error?.missing_variables ?? [], invocation, server, "runs this job");
+  return row.error && fix !== undefined ? { ...row, error: { ...row.error, fix } } : row;
 }
 
-/** The running server, if it serves this context and its config has all that the job names. */
-async function serverOfContext(
-  invocation: Invocation,
-  project: Project,
-  store: Store,
-  { kind, params }: ContextJob,
-): Promise<ServerInfo | undefined> {
-  const server = await serverFor(invocation, project);
-  if (!server) return undefined;
-  using connection = await ServerConnection.open(server);
-  const theirs = await connection.api.call("context.retrieve").catch((error: unknown) => {
-    // The server's own project has no context.
-    if (error instanceof TandemError && error.code === "not_found") return undefined;
-    throw error;
-  });
-  if (!theirs?.job_kinds.includes(kind) || theirs.id !== (await openContext(project, store)).id) return undefined;
-  // A server that started before the config changed does not know new names.
-  const { connection: name, sources = [] } = z
+/** A server that started before the config changed does not know new names. */
+function canRun({ kind, params }: ContextJob) {
+  const { connection, sources = [] } = z
     .object({ connection: z.string().optional(), sources: z.array(z.string()).optional() })
     .parse(params);
   const knows = (list: readonly { name: string }[], wanted: string) => list.some((each) => each.name === wanted);
-  const isKnown =
-    (name === undefined || knows(theirs.connections, name)) && sources.every((each) => knows(theirs.sources, each));
-  return isKnown ? server : undefined;
+  return (served: ServedOverview): boolean =>
+    served.job_kinds.includes(kind) &&
+    (connection === undefined || knows(served.connections, connection)) &&
+    sources.every((each) => knows(served.sources, each));
 }
 
 /**

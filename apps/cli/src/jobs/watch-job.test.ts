@@ -2,6 +2,7 @@ import type { RunEvent } from "@tandem/context";
 import type { JobId } from "@tandem/protocol";
 import type { JobEvent, JobStore } from "@tandem/storage";
 import { expect, test } from "vitest";
+import { storedJobLog } from "./job-log.ts";
 import { watchJob } from "./watch-job.ts";
 
 const started = (resumed: boolean): RunEvent => ({ type: "started", kind: "scan", resumed });
@@ -37,7 +38,7 @@ test("shows each stage of a resumed job once and marks those finished before", a
     if (event.type === "stage_finished") shown.push(`${event.stage}${isKept ? " kept" : ""}`);
   };
   const watched = await watchJob(
-    logOf([...earlier, started(true), now[0]!], now.slice(1)),
+    storedJobLog(logOf([...earlier, started(true), now[0]!], now.slice(1))),
     "job_1" as JobId,
     show,
     new AbortController().signal,

@@ -1,6 +1,5 @@
-import { runEvent, type RunEvent } from "@tandem/context";
-import type { JobId } from "@tandem/protocol";
-import type { JobStore } from "@tandem/storage";
+import { type JobId, runEvent, type RunEvent } from "@tandem/protocol";
+import type { JobLog } from "./job-log.ts";
 
 export interface Watched {
   skipped: Extract<RunEvent, { type: "skipped" }>[];
@@ -15,26 +14,24 @@ const KEEP_ALIVE_MS = 60_000;
  * counts. `isKept` marks a stage that an earlier run finished.
  */
 export async function watchJob(
-  jobs: Pick<JobStore, "events" | "follow">,
+  log: JobLog,
   job: JobId,
   show: (event: RunEvent, isKept: boolean) => void,
   signal: AbortSignal,
 ): Promise<Watched> {
-  const { before, stages } = await earlierRuns(jobs, job);
+  const { before, stages } = await earlierRuns(log, job);
   let watched = nothing();
   // The store's own timers do not keep the process alive while another process runs the job.
   const keepAlive = setInterval(() => {}, KEEP_ALIVE_MS);
   try {
-    for await (const events of jobs.follow(job, before, signal)) {
-      for (const { event } of events) {
-        const { data } = runEvent.safeParse(event);
-        if (!data) continue;
-        if (data.type === "started") watched = nothing();
-        if (data.type === "skipped") watched.skipped.push(data);
-        if (data.type === "spent") watched.spent = data;
-        show(data, data.type === "stage_finished" && stages.has(data.stage));
-      }
-    }
+    await log.follow(job, before, signal, ({ event }) => {
+      const { data } = runEvent.safeParse(event);
+      if (!data) return;
+      if (data.type === "started") watched = nothing();
+      if (data.type === "skipped") watched.skipped.push(data);
+      if (data.type === "spent") watched.spent = data;
+      show(data, data.type === "stage_finished" && stages.has(data.stage));
+    });
   } finally {
     clearInterval(keepAlive);
   }
@@ -43,16 +40,16 @@ export async function watchJob(
 
 /** The start of the current run, and the stages finished before it. */
 async function earlierRuns(
-  jobs: Pick<JobStore, "events">,
+  log: Pick<JobLog, "events">,
   job: JobId,
 ): Promise<{ before: number; stages: ReadonlySet<string> }> {
   const finished: { seq: number; stage: string }[] = [];
   let before = 0;
   for (let after = 0; ;) {
-    const page = await jobs.events(job, { after, limit: PAGE });
+    const page = await log.events(job, { after, limit: PAGE });
     for (const { seq, event } of page) {
       if (event.type === "started") before = seq - 1;
-      if (event.type === "stage_finished") finished.push({ seq, stage: String(event["stage"]) });
+      if (event.type === "stage_finished") finished.push({ seq, stage: "stage" in event ? event.stage : "" });
     }
     after = page.at(-1)?.seq ?? after;
     if (page.length < PAGE) break;

@@ -72,10 +72,9 @@ interface RunOptions extends LimitOptions {
 
 async function runEvals(invocation: Invocation, files: readonly string[], options: RunOptions): Promise<number> {
   const project = await openProject(invocation);
-  await using store = await openStore(invocation, project);
   invocation.allowToStop(STOP_MS);
   const { arms, trials, tag, model, proposal, maxCost } = options;
-  const { row } = await runLimitedJob(invocation, project, store, {
+  const { row } = await runLimitedJob(invocation, project, {
     kind: "evals",
     params: {
       files,

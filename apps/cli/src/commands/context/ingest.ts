@@ -1,6 +1,5 @@
 import type { Source } from "@tandem/context";
 import { ingestReport, TandemError } from "@tandem/protocol";
-import type { Store } from "@tandem/storage";
 import { resolve } from "node:path";
 import { jobModels, openContext, openStore } from "@tandem/tandem/compose";
 import type { Project } from "@tandem/tandem/config";
@@ -53,13 +52,12 @@ export async function ingest(
   const files = options.file?.map((file) => resolve(invocation.cwd, file));
   const text = await givenText(invocation, options.text);
   const { sources, params } = await ingestSources(project, { names, files, text }, sourceAccess(invocation, project));
-  await using store = await openStore(invocation, project);
   if (options.dryRun) {
-    await plan(invocation, project, store, sources);
+    await plan(invocation, project, sources);
     return EXIT_CODES.ok.code;
   }
   invocation.allowToStop(STOP_MS);
-  const { row, watched, milliseconds } = await runLimitedJob(invocation, project, store, {
+  const { row, watched, milliseconds } = await runLimitedJob(invocation, project, {
     kind: "ingest",
     params: { ...params, ...limitParams(options) },
     command: "tandem context ingest",
@@ -87,8 +85,9 @@ async function givenText(invocation: Invocation, text: string | undefined): Prom
 }
 
 /** Reads the sources without calling a model or storing anything. */
-async function plan(invocation: Invocation, project: Project, store: Store, sources: readonly Source[]): Promise<void> {
+async function plan(invocation: Invocation, project: Project, sources: readonly Source[]): Promise<void> {
   const { config } = project;
+  await using store = await openStore(invocation, project);
   const { modelOf } = await jobModels(invocation, project);
   const { id: space } = await openContext(project, store);
   using progress = new Progress(invocation, "Reading …");

@@ -3,6 +3,7 @@ import type { JobRow, JobState, Store } from "@tandem/storage";
 import { holderName, loadContext, openContext, openStore } from "@tandem/tandem/compose";
 import type { Invocation } from "../../invocation.ts";
 import { exitCodeOfJob } from "../../exit-code.ts";
+import { storedJobLog } from "../../jobs/job-log.ts";
 import { RunView } from "../../jobs/run-view.ts";
 import { watchJob } from "../../jobs/watch-job.ts";
 import { Progress } from "../../progress.ts";
@@ -92,7 +93,8 @@ export async function follow(invocation: Invocation, id: string): Promise<number
     const found = await find(jobs, id);
     if (found.holder === null && found.endedAt === null) throw leftAlone(found);
     using view = new RunView(invocation, found.kind);
-    await watchJob(jobs.store.jobs, found.id, (event, isKept) => view.show(event, isKept), invocation.signal);
+    const log = storedJobLog(jobs.store.jobs);
+    await watchJob(log, found.id, (event, isKept) => view.show(event, isKept), invocation.signal);
     return find(jobs, found.id);
   });
   invocation.signal.throwIfAborted();

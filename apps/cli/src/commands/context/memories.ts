@@ -1,6 +1,6 @@
 import type { MemoryScope, StoredMemory } from "@tandem/context";
 import { capturedMemories, type CapturedMemories } from "@tandem/protocol";
-import { loadContext, openStore } from "@tandem/tandem/compose";
+import { loadContext } from "@tandem/tandem/compose";
 import type { Invocation } from "../../invocation.ts";
 import { exitCodeOfJob } from "../../exit-code.ts";
 import { runContextJob } from "../../jobs/run-context-job.ts";
@@ -113,9 +113,8 @@ export async function capture(invocation: Invocation, session: string): Promise<
   const project = await openProject(invocation);
   const library = await loadContext();
   if (project.config.memory.capture === "off") throw library.captureIsOff();
-  await using store = await openStore(invocation, project);
   invocation.allowToStop(STOP_MS);
-  const { row, watched } = await runContextJob(invocation, project, store, {
+  const { row, watched } = await runContextJob(invocation, project, {
     kind: "memory",
     params: { session },
     command: "tandem context memories capture",

@@ -1,8 +1,7 @@
 import { scanResult, type ScanResult, TandemError } from "@tandem/protocol";
-import type { Store } from "@tandem/storage";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { loadContext, openNamedConnection, openStore } from "@tandem/tandem/compose";
+import { loadContext, openNamedConnection } from "@tandem/tandem/compose";
 import { findConnection, type Project, requireTrust } from "@tandem/tandem/config";
 import type { Invocation } from "../../invocation.ts";
 import { EXIT_CODES, exitCodeOf } from "../../exit-code.ts";
@@ -50,11 +49,10 @@ export async function scan(invocation: Invocation, name: string | undefined, opt
     await plan(invocation, project, names);
     return EXIT_CODES.ok.code;
   }
-  await using store = await openStore(invocation, project);
   invocation.allowToStop(STOP_MS);
   const outcomes: JobOutcome<ScanResult>[] = [];
   for (const each of names) {
-    const outcome = await scanOne(invocation, project, store, each, options);
+    const outcome = await scanOne(invocation, project, each, options);
     outcomes.push(outcome);
     if (!invocation.json) await write(invocation.stdout, `${describeScan(invocation, each, outcome).join("\n")}\n`);
   }
@@ -94,11 +92,10 @@ function chooseConnections(project: Project, name: string | undefined, all: bool
 async function scanOne(
   invocation: Invocation,
   project: Project,
-  store: Store,
   name: string,
   limits: LimitOptions,
 ): Promise<JobOutcome<ScanResult>> {
-  const { row, watched, milliseconds } = await runLimitedJob(invocation, project, store, {
+  const { row, watched, milliseconds } = await runLimitedJob(invocation, project, {
     kind: "scan",
     params: { connection: name, descriptions: project.config.scan.descriptions, ...limitParams(limits) },
     command: "tandem context scan",
