@@ -28,7 +28,16 @@ export async function withKnowledge<T>(
   command: string,
   work: (knowledge: OpenedContext, parts: { project: Project; store: Store }) => Promise<T>,
 ): Promise<T> {
-  const project = await projectWithContext(invocation, "context");
+  return openKnowledge(invocation, await projectWithContext(invocation, "context"), command, work);
+}
+
+/** The same for an opened project. Creates a missing context. */
+export async function openKnowledge<T>(
+  invocation: Invocation,
+  project: Project,
+  command: string,
+  work: (knowledge: OpenedContext, parts: { project: Project; store: Store }) => Promise<T>,
+): Promise<T> {
   await using store = await openStore(invocation, project);
   await using knowledge = await serveContext(invocation, project, store, {
     command,

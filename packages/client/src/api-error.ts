@@ -11,12 +11,20 @@ export class ApiError extends Error {
   /** The next action for the user. It is also the end of `message`. */
   readonly fix: string | null;
   readonly requestId: string | undefined;
+  /** Environment variables with secrets that the server lacks. */
+  readonly missingVariables: readonly string[];
 
   constructor(
     status: number,
     type: string,
     message: string,
-    { code, fix, requestId, cause }: { code?: string; fix?: string; requestId?: string; cause?: unknown } = {},
+    {
+      code,
+      fix,
+      requestId,
+      missingVariables = [],
+      cause,
+    }: { code?: string; fix?: string; requestId?: string; missingVariables?: readonly string[]; cause?: unknown } = {},
   ) {
     super(message, { cause });
     this.status = status;
@@ -24,6 +32,7 @@ export class ApiError extends Error {
     this.code = code;
     this.fix = fix ?? null;
     this.requestId = requestId;
+    this.missingVariables = missingVariables;
   }
 
   static async of(response: Pick<Response, "status" | "json">): Promise<ApiError> {
@@ -34,7 +43,12 @@ export class ApiError extends Error {
       response.status,
       text(error.type) ?? "unknown",
       text(error.message) ?? `The server answered with ${response.status}.`,
-      { code: text(details.error_code), fix: text(error.fix), requestId: text(body.request_id) },
+      {
+        code: text(details.error_code),
+        fix: text(error.fix),
+        requestId: text(body.request_id),
+        missingVariables: texts(error.missing_variables),
+      },
     );
   }
 }
@@ -42,4 +56,6 @@ export class ApiError extends Error {
 // A proxy in between may answer with anything. No zod here: the page imports this file.
 type Fields<Shape> = { [Field in keyof Shape]?: unknown };
 const objectOf = (value: unknown): object => (typeof value === "object" && value !== null ? value : {});
+const texts = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
 const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);

@@ -1,5 +1,5 @@
 import { createClient, type ApiError, type Client, type ClientRequest, type ClientResponse } from "@tandem/client";
-import { RequestError, TandemError, type RequestErrorCode } from "@tandem/protocol";
+import { MissingVariable, RequestError, TandemError, type RequestErrorCode } from "@tandem/protocol";
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Agent as HttpAgent, IncomingMessage } from "node:http";
@@ -12,7 +12,7 @@ const loadHttp = () => process.getBuiltinModule("node:http");
 const loadHttps = () => process.getBuiltinModule("node:https");
 
 /** A little longer than the server gives itself for a request. */
-const DEADLINE_MS = 125_000;
+export const DEADLINE_MS = 125_000;
 
 const CODES: Record<number, RequestErrorCode> = {
   400: "invalid_request",
@@ -167,6 +167,8 @@ function toError(error: ApiError, url: string): Error {
   const { status, type, cause } = error;
   if (cause instanceof Error) return cause;
   const message = type === "unknown" ? `The server at ${url} answered with ${status}.` : error.message;
+  const [variable] = error.missingVariables;
+  if (variable !== undefined) return new MissingVariable(variable, message, {});
   const code = CODES[status];
   if (code) return new RequestError(code, message);
   if (status === 401) {

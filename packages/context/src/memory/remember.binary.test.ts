@@ -100,8 +100,10 @@ describe("contradictions", () => {
   test("are found by a model, linked in both directions, and unlinked when one is forgotten", async () => {
     await using stage = await openStage(backend);
     const { memory: old } = await remember(stage.context, words("Refunds take 30 days."));
-    const llm = async () => backend.play([object({ contradicts: [{ id: "m1", why: "Another time." }] })]);
-    const { memory, contradicts, unchecked } = await remember(stage.context, words("Refunds take 14 days."), { llm });
+    const openModel = async () => backend.play([object({ contradicts: [{ id: "m1", why: "Another time." }] })]);
+    const { memory, contradicts, unchecked } = await remember(stage.context, words("Refunds take 14 days."), {
+      openModel,
+    });
     expect({ contradicts: contradicts.map(({ id }) => id), unchecked }).toEqual({
       contradicts: [old.id],
       unchecked: undefined,
@@ -120,11 +122,11 @@ describe("contradictions", () => {
     const never = async () => {
       throw new Error("No model is needed for this.");
     };
-    await remember(stage.context, words("Refunds take 30 days."), { llm: never });
+    await remember(stage.context, words("Refunds take 30 days."), { openModel: never });
     const without = await remember(stage.context, words("Refunds are slow."));
     expect(without.unchecked).toBe("no model is set up");
-    const llm = async () => backend.play([always(unauthorized())]);
-    const { unchecked } = await remember(stage.context, words("Refunds take 14 days."), { llm });
+    const openModel = async () => backend.play([always(unauthorized())]);
+    const { unchecked } = await remember(stage.context, words("Refunds take 14 days."), { openModel });
     expect(unchecked).toBeTruthy();
     expect(await stage.statements()).toHaveLength(3);
   });

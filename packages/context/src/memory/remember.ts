@@ -41,10 +41,15 @@ export async function remember(
   knowledge: Knowledge,
   words: Words,
   {
-    llm,
+    openModel,
     now = knowledge.search.now,
     signal,
-  }: { llm?: () => Promise<LlmRuntime | undefined>; now?: () => Date; signal?: AbortSignal } = {},
+  }: {
+    /** Opens the model that compares memories. Without one, contradictions are not checked. */
+    openModel?: (() => Promise<LlmRuntime | undefined>) | undefined;
+    now?: () => Date;
+    signal?: AbortSignal;
+  } = {},
 ): Promise<Remembered> {
   const { by, text } = checkWords(words);
   const at = now();
@@ -71,7 +76,9 @@ export async function remember(
     contradicts: [],
   };
   const alike = await findAlike({ memories, search: knowledge.search }, text, { now: at, agent: words.agent, signal });
-  const model = alike.length > 0 ? await llm?.() : undefined;
+  await using models = new AsyncDisposableStack();
+  const model = alike.length > 0 ? await openModel?.() : undefined;
+  if (model) models.defer(() => model.close());
   const { memories: contradicts, unchecked } = await findContradictions(model, memory, alike, signal);
   const proposal = await acceptAtOnce(knowledge, titleOf("Remember", text), draftMemory(memory, contradicts), by);
   // Make it searchable immediately.

@@ -3,6 +3,7 @@ import {
   LlmError,
   MemoryPathConflict,
   MemoryPreconditionFailed,
+  missingVariable,
   RequestError,
   TandemError,
   type ErrorBody,
@@ -65,6 +66,7 @@ export function errorReply(error: unknown, requestId: string): ErrorReply {
     message: "Something went wrong inside the server. Its log has more under this request's id.",
   };
   const fix = known && error instanceof TandemError ? redact(error.fix) : "";
+  const variable = known && missingVariable(error);
   return {
     status,
     headers: {
@@ -79,6 +81,7 @@ export function errorReply(error: unknown, requestId: string): ErrorReply {
         message: redact(message),
         ...(fix && { fix }),
         ...fields,
+        ...(variable !== undefined && { missing_variables: [variable] }),
         ...(detail && { details: { error_code: detail } }),
       },
       request_id: requestId,

@@ -1,7 +1,8 @@
 import { openStore } from "@tandem/storage";
-import { object, startRehearsal } from "@tandem/rehearsal";
+import { always, object, planLimit, startRehearsal } from "@tandem/rehearsal";
 import { expect, test } from "vitest";
 import { scratchMachine } from "../../testing/run-tandem.ts";
+import { openUp } from "../../testing/session-machine.ts";
 
 const NO_MODEL = "llm:\n  provider:\n    backend: none\n";
 
@@ -81,4 +82,48 @@ test("captures a session's memories, and reports obstacles", async () => {
     code: 2,
     stdout: "The session could not be processed: There is no session sesn_none.\n",
   });
+});
+
+/** A project whose running server has a context, with one memory. */
+async function withMemory(url: string) {
+  const provider = `backend: anthropic\n    anthropic: { apiKey: "env:KEY", baseUrl: "${url}" }`;
+  const machine = await scratchMachine(
+    `llm:\n  provider:\n    ${provider}\n  limits: { patience: 0s }\nconnections: { shop: { driver: sqlite, path: shop.sqlite } }\n`,
+  );
+  await machine.trust();
+  const env = { KEY: "made-up" };
+  await machine.run(["context", "remember", "Refunds take 30 days."], { env });
+  const up = (variables: Record<string, string> = env) =>
+    openUp(machine.open(["up", "--json", "--port", "0"], { env: variables }));
+  const remember = (text: string) => machine.run(["context", "remember", text], { env });
+  return { machine, up, remember };
+}
+
+test("remember learns a quota in this process and in the server, and each respects what the other learned", async () => {
+  const unchecked = { code: 0, stdout: expect.stringContaining("Contradictions were not checked: "), stderr: "" };
+  for (const first of ["here", "server"]) {
+    await using rehearsal = await startRehearsal([always(planLimit())]);
+    const { machine, up, remember } = await withMemory(rehearsal.url);
+    await using _ = machine;
+    const inServer = async (text: string) => {
+      await using _server = await up();
+      return await remember(text);
+    };
+    const [one, two] = first === "here" ? [remember, inServer] : [inServer, remember];
+    expect(await one("Refunds take 14 days.")).toMatchObject(unchecked);
+    const asked = rehearsal.modelRequests.length;
+    expect(asked).toBeGreaterThan(0);
+    expect(await two("Refunds take 7 days.")).toMatchObject(unchecked);
+    expect(rehearsal.modelRequests).toHaveLength(asked);
+  }
+});
+
+test("remember names a secret that the caller has and the running server lacks", async () => {
+  await using rehearsal = await startRehearsal([]);
+  const { machine, up, remember } = await withMemory(rehearsal.url);
+  await using _ = machine;
+  await using _server = await up({});
+  const { code, stderr } = await remember("Refunds take 14 days.");
+  expect({ code, stderr }).toMatchObject({ code: 3 });
+  expect(stderr).toContain("its environment has no KEY");
 });

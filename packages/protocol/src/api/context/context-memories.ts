@@ -53,6 +53,10 @@ export const contextMemoriesApi = {
         agent: z.string().min(1).max(200).optional(),
         tags: z.array(z.string().min(1).max(100)).max(20).default([]),
         expires_at: expiresAt.default(null),
+        check: z
+          .boolean()
+          .default(true)
+          .meta({ description: "False: do not check for contradictions with the model." }),
       })
       .meta({ id: "RememberThis" }),
     response: decided

@@ -9,6 +9,10 @@ export const errorBody = z
       message: z.string(),
       fix: z.string().optional().meta({ description: "The fix. Also the end of `message`." }),
       details: z.object({ error_code: z.string() }).optional(),
+      missing_variables: z
+        .array(z.string())
+        .optional()
+        .meta({ description: "Environment variables with secrets that the server lacks." }),
     }),
     request_id: z.string(),
   })

@@ -29,13 +29,7 @@ export const contextMemoryRoutes: Route[] = [
     handle: async (call) => {
       const { context, openModel } = contextOf(call);
       const library = await loadContext();
-      const { expires_at, ...words } = call.body;
-      await using models = new AsyncDisposableStack();
-      const llm = async () => {
-        const model = await openModel?.();
-        if (model) models.defer(() => model.close());
-        return model;
-      };
+      const { expires_at, check, ...words } = call.body;
       const said = await library.remember(
         context,
         {
@@ -44,7 +38,7 @@ export const contextMemoryRoutes: Route[] = [
           by: call.token.name,
           ...(context.user !== undefined && { user: context.user }),
         },
-        { llm, signal: call.signal },
+        { ...(check && { openModel }), signal: call.signal },
       );
       const all = await new library.Memories(context.folder).own();
       return {
