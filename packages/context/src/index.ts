@@ -67,7 +67,7 @@ export { jobKind, type JobKind } from "./runs/job-kind.ts";
 export { JobRunner } from "./runs/job-runner.ts";
 export { described } from "./search/documents.ts";
 export { foundPath } from "./tools/join-tool.ts";
-export { judgeQuery, refuseUnsound } from "./verdict/judge-query.ts";
+export { auditStatement, runStatement, type Statement, type StatementAnswer } from "./verdict/run-statement.ts";
 export { queryAnswer } from "./tools/sql-tool.ts";
 export { tableDescription } from "./tools/table-tool.ts";
 export { foundValues } from "./values/find-values.ts";

@@ -1,11 +1,9 @@
-import type { Connection, QueryEstimate, Rows, Value } from "@tandem/connectors";
+import type { QueryEstimate, Rows, Value } from "@tandem/connectors";
 import { statementVerdict, type StatementVerdict, verdictLine } from "@tandem/protocol";
 import { z } from "zod";
-import type { CatalogueReader } from "../catalogue/catalogue-reader.ts";
 import { type ContextTool, defineContextTool } from "../context-tool.ts";
 import { QUERY_LIMITS } from "../metrics/answer-query.ts";
-import type { Metrics } from "../metrics/metrics-service.ts";
-import { judgeQuery, refuseUnsound } from "../verdict/judge-query.ts";
+import { runStatement, type StatementParts } from "../verdict/run-statement.ts";
 
 const value = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 
@@ -19,14 +17,8 @@ export const queryAnswer = z.object({
   verdict: statementVerdict.optional(),
 });
 
-export interface SqlToolParts {
-  connect: (name: string) => Promise<Connection>;
+export interface SqlToolParts extends StatementParts {
   connections: readonly string[];
-  catalogue: CatalogueReader;
-  /** To tell deviations from metrics. */
-  metrics?: Pick<Metrics, "modelOf"> | undefined;
-  /** How to treat statements whose numbers are wrong or can be. */
-  onUnsound: "warn" | "refuse";
 }
 
 export const sqlTool = ({ connect, connections, catalogue, metrics, onUnsound }: SqlToolParts): ContextTool =>
@@ -42,25 +34,17 @@ export const sqlTool = ({ connect, connections, catalogue, metrics, onUnsound }:
     }),
     output: queryAnswer,
     readOnly: true,
-    run: async ({ connection: name, sql, maxRows, estimateOnly }, { signal }) => {
-      const connection = await connect(name);
-      // A query without an estimate can still run; its own error is better.
-      const estimate = estimateOnly
-        ? await connection.estimate(sql, { signal })
-        : await connection.estimate(sql, { signal }).catch(() => null);
-      const verdict = await judgeQuery({
-        catalogue,
-        model: await metrics?.modelOf(name),
-        name,
-        connection,
-        sql,
-        measures: !estimateOnly,
-        signal,
-      });
-      if (onUnsound === "refuse") refuseUnsound(verdict);
-      const rows: Rows = estimateOnly
-        ? { columns: [], rows: [], truncated: false }
-        : await connection.query(sql, { maxRows, maxBytes: QUERY_LIMITS.maxBytes, signal });
+    run: async ({ connection, sql, maxRows, estimateOnly }, { signal }) => {
+      const { estimate, verdict, ...rows } = await runStatement(
+        { connect, catalogue, metrics, onUnsound },
+        {
+          connection,
+          sql,
+          estimate: estimateOnly ? "only" : "try",
+          limits: { maxRows, maxBytes: QUERY_LIMITS.maxBytes },
+          signal,
+        },
+      );
       return {
         markdown: [shownEstimate(estimate), verdictText(verdict), !estimateOnly && shownRows(rows)]
           .filter(Boolean)

@@ -1,4 +1,4 @@
-import type { CreateTools, JobRunner } from "@tandem/context";
+import type { CreateTools, JobRunner, Statement, StatementAnswer } from "@tandem/context";
 import { RequestError, type Clock } from "@tandem/protocol";
 import type { ServedContext } from "@tandem/server";
 import type { EngineSettings } from "@tandem/sessions";
@@ -22,7 +22,11 @@ import { sourceAccess } from "./source-access.ts";
 import { sharedQuotas } from "./shared-quotas.ts";
 import type { GivenDocuments } from "./ingest-sources.ts";
 
-export type OpenedContext = ServedContext & AsyncDisposable & { jobRunner: JobRunner };
+export interface OpenedContext extends ServedContext, AsyncDisposable {
+  jobRunner: JobRunner;
+  /** Judges and runs a statement as the tool `sql_query` does. `onUnsound` replaces the project's setting. */
+  runStatement(statement: Statement, onUnsound?: "warn" | "refuse"): Promise<StatementAnswer>;
+}
 
 /** The project's context with its tools, databases and background jobs. */
 export async function serveContext(
@@ -121,6 +125,8 @@ export async function serveContext(
         ? planScanJob({ ...planning, signal }, parseParams(params.scan, given))
         : planIngestJob({ ...planning, signal }, parseParams(params.ingest, given));
     },
+    runStatement: (statement, onUnsound = unsoundSql) =>
+      library.runStatement({ connect: connections.open, catalogue, metrics, onUnsound }, statement),
     openModel: async () => models.llm?.open(() => {}),
     get connections() {
       return Object.entries(project.config.connections).map(([name, { driver }]) => ({ name, driver }));

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { readVerdictLine, type StatementVerdict, TandemError } from "@tandem/protocol";
-import type { Connection, QueryEstimate, Rows, Value } from "@tandem/connectors";
-import { openNamedConnection } from "@tandem/tandem/compose";
-import type { OpenedContext } from "@tandem/tandem/context";
+import { type StatementVerdict, TandemError } from "@tandem/protocol";
+import type { QueryEstimate, Rows, Value } from "@tandem/connectors";
+import type { Statement } from "@tandem/context";
+import { loadContext, loadSessions } from "@tandem/tandem/compose";
 import { localActor, openProject } from "@tandem/tandem/project";
 import type { Command } from "commander";
 import { EXIT_CODES } from "../../exit-code.ts";
@@ -60,41 +60,33 @@ export async function sql(invocation: Invocation, name: string, words: string[],
       fix: `Give a number from 1 to ${MAX_ROWS}.`,
     });
   }
-  const project = await openProject(invocation);
+  // An error of the config comes before one of the query.
+  await openProject(invocation);
   const query = words.length > 0 ? words.join(" ") : await readPrompt(invocation, [], `sql ${name}`);
-  const { signal } = invocation;
-  if (options.estimate) {
-    const estimate = await (async () => {
-      using _ = new Progress(invocation, "Asking …");
-      await using connection = await openNamedConnection(invocation, project, name);
-      return await connection.estimate(query, { signal });
-    })();
-    await write(
-      invocation.stdout,
-      invocation.json ? `${JSON.stringify(estimate, null, 2)}\n` : describeEstimate(estimate),
-    );
-    return;
-  }
-  const { rows, verdict } = await withKnowledge(invocation, "sql", async (knowledge, { store }) => {
+  const estimateOnly = options.estimate ?? false;
+  const { estimate, verdict, ...rows } = await withKnowledge(invocation, "sql", async (knowledge, { store }) => {
     using _ = new Progress(invocation, "Asking …");
-    await using connection = await openNamedConnection(invocation, project, name);
-    const note = async (result: Record<string, unknown>): Promise<void> => {
-      const { cleanNote } = await import("@tandem/sessions");
-      const details = { connection: name, sql: query, ...result };
-      await store.audit.append([cleanNote({ kind: "sql.run", actor: localActor(), details })]);
+    const { auditStatement } = await loadContext();
+    const { cleanNote } = await loadSessions();
+    const statement: Statement = {
+      connection: name,
+      sql: query,
+      estimate: estimateOnly ? "only" : "skip",
+      limits: { maxRows, maxBytes: MAX_BYTES },
+      signal: invocation.signal,
     };
-    try {
-      const found = await judge(invocation, knowledge, { name, connection, sql: query, measures: true });
-      const { refuseUnsound } = await import("@tandem/context");
-      if (project.config.context.sql.verdict === "refuse") refuseUnsound(found);
-      const read = await connection.query(query, { maxRows, maxBytes: MAX_BYTES, signal });
-      await note({ verdict: found.verdict, rows: read.rows.length });
-      return { rows: read, verdict: found };
-    } catch (error) {
-      await note({ verdict: readVerdictLine(String(error instanceof Error && error.message)), is_error: true });
-      throw error;
-    }
+    return auditStatement(
+      { connection: name, sql: query, estimateOnly },
+      async (details) => {
+        await store.audit.append([cleanNote({ kind: "sql.run", actor: localActor(), details })]);
+      },
+      () => knowledge.runStatement(statement),
+    );
   });
+  if (estimate) {
+    const text = invocation.json ? `${JSON.stringify(estimate, null, 2)}\n` : describeEstimate(estimate);
+    return write(invocation.stdout, text);
+  }
   if (invocation.json) return writeJson(invocation.stdout, { ...rows, verdict });
   await write(invocation.stdout, options.csv ? asCsv(rows) : asTable(invocation, rows));
   if (verdict.verdict !== "proven" && verdict.verdict !== "not_judged") {
@@ -120,24 +112,22 @@ async function check(invocation: Invocation, file: string, options: { connection
       fix: "Name a file with one SQL statement.",
     });
   });
-  const verdict = await withKnowledge(invocation, "sql check", async (knowledge) => {
-    await using connection = await openNamedConnection(invocation, project, name);
+  const { verdict } = await withKnowledge(invocation, "sql check", (knowledge) =>
     // Text that the database refuses has no verdict.
-    await connection.estimate(text, { signal: invocation.signal });
-    return await judge(invocation, knowledge, { name, connection, sql: text, measures: false });
-  });
+    knowledge.runStatement(
+      {
+        connection: name,
+        sql: text,
+        estimate: "only",
+        limits: { maxRows: 1, maxBytes: MAX_BYTES },
+        signal: invocation.signal,
+      },
+      "warn",
+    ),
+  );
   if (invocation.json) await writeJson(invocation.stdout, verdict);
   else await writeVerdict(invocation.stdout, verdict);
   return HARMLESS.has(verdict.verdict) ? EXIT_CODES.ok.code : EXIT_CODES.failure.code;
-}
-
-async function judge(
-  { signal }: Invocation,
-  { catalogue, metrics }: OpenedContext,
-  asked: { name: string; connection: Connection; sql: string; measures: boolean },
-): Promise<StatementVerdict> {
-  const { judgeQuery } = await import("@tandem/context");
-  return judgeQuery({ ...asked, catalogue, model: await metrics.modelOf(asked.name), signal });
 }
 
 /** Prints a verdict with its reasons and the statement that is right, if one is known. */

@@ -1,5 +1,5 @@
 import type { described, TableOutline } from "@tandem/context";
-import { type ContextHit, readVerdictLine, RequestError, type TableSummary } from "@tandem/protocol";
+import { type ContextHit, RequestError, type TableSummary } from "@tandem/protocol";
 import { askTool, contextOf, loadContext } from "../../context-of.ts";
 import { pageThrough } from "../../request/page-through.ts";
 import { jsonRoute, type Route } from "../../route.ts";
@@ -144,16 +144,12 @@ export const contextRoutes: Route[] = [
     handle: async (call) => {
       const { connection, sql, max_rows: maxRows, estimate_only: estimateOnly } = call.body;
       const started = performance.now();
-      const details = { connection, sql, ...(estimateOnly && { estimate_only: true }) };
-      const note = (result: Record<string, unknown>): Promise<void> =>
-        call.engine.audit.note({ kind: "sql.run", actor: call.token.name, details: { ...details, ...result } });
-      const asked = { connection, sql, maxRows, estimateOnly };
-      const answer = await askTool(call, "sql_query", asked).then(encodeAnswer, async (error: unknown) => {
-        const message = error instanceof Error ? error.message : String(error);
-        await note({ verdict: readVerdictLine(message), is_error: true });
-        throw error;
-      });
-      await note({ verdict: answer.verdict?.verdict, rows: answer.rows.length });
+      const { auditStatement } = await loadContext();
+      const answer = await auditStatement(
+        { connection, sql, estimateOnly },
+        (details) => call.engine.audit.note({ kind: "sql.run", actor: call.token.name, details }),
+        async () => encodeAnswer(await askTool(call, "sql_query", { connection, sql, maxRows, estimateOnly })),
+      );
       return { ...answer, elapsed_ms: Math.round(performance.now() - started) };
     },
   }),
