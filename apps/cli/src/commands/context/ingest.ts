@@ -18,8 +18,8 @@ import { collect, type Registration } from "../registration.ts";
 export function register(command: Command, { examples, json, runner }: Registration): void {
   withLimitOptions(command)
     .argument("[source...]", "names of sources (default: all sources of this project)")
-    .option("--text <text>", "ingest this text instead; - reads standard input")
-    .option("--file <path>", "ingest this file instead (repeatable)", collect)
+    .option("--text <text>", "ingest this text instead, never in the server; - reads standard input")
+    .option("--file <path>", "ingest this file instead, never in the server (repeatable)", collect)
     .option("--dry-run", "print what would be read and the estimated cost, without doing it")
     .addOption(json())
     .action(runner(ingest));
