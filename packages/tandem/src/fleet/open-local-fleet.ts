@@ -1,6 +1,6 @@
 import { systemClock } from "@tandem/protocol";
 import type { Fleet } from "@tandem/sessions";
-import { loadSessions, openStore } from "../compose.ts";
+import { loadQueue, loadSessions, openStore } from "../compose.ts";
 import { storeLocation } from "../config/store-location.ts";
 import type { Project } from "../config/load-project.ts";
 import type { Host } from "../config/host.ts";
@@ -26,5 +26,3 @@ export async function openLocalFleet(host: Host, project: Project): Promise<Flee
   const owned = parts.move();
   return { ...fleet, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
-
-const loadQueue = () => import("@tandem/queue");
