@@ -19,8 +19,9 @@ import type { Host } from "./config/host.ts";
 import { userName } from "./project/local-actor.ts";
 import { serverSettings } from "./config/server-settings.ts";
 
-// The only module that wires packages together. It imports each package on first use: loading all of them takes longer than
-// most commands run.
+// Wires the packages that a project's config chooses and sets up: backend, store, context, server. A command that needs a
+// function of one package, without a config, imports it itself. Each package is imported on first use: loading all of them
+// takes longer than most commands run.
 
 /** Creates the configured backend. Throws in an untrusted folder. */
 export async function createBackend(host: Host, project: Project): Promise<LlmBackend> {
