@@ -60,6 +60,10 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, CommandEn
       isCore: true,
       load: () => import("./commands/sessions/sessions.ts"),
       commands: {
+        prune: {
+          description: "Delete sessions without recent changes.",
+          load: () => import("./commands/sessions/prune-sessions.ts"),
+        },
         commands: {
           description: "List the slash commands of a session.",
           load: async () => ({ register: (await import("./commands/sessions/session-tools.ts")).registerCommands }),
@@ -282,6 +286,16 @@ export const COMMANDS: Readonly<Record<string, Readonly<Record<string, CommandEn
     mcp: {
       description: "Serve the context to an MCP client on stdin and stdout.",
       load: () => import("./commands/context/mcp.ts"),
+      commands: {
+        servers: {
+          description: "List the MCP servers that sessions have used, and their tools.",
+          load: async () => ({ register: (await import("./commands/context/mcp-servers.ts")).registerServers }),
+        },
+        accept: {
+          description: "Accept the current tool definitions of a server. Until then its calls need approval.",
+          load: async () => ({ register: (await import("./commands/context/mcp-servers.ts")).registerAccept }),
+        },
+      },
     },
     acp: {
       description: "Serve an editor with the Agent Client Protocol on stdin and stdout.",

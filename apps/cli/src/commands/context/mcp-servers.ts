@@ -6,6 +6,30 @@ import { clientFor } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
 import { ago } from "../../human-units.ts";
 import { printable, styleFor, widthOf, wrap, write, writeResult, writeTable, type Style } from "../../terminal.ts";
+import type { Command } from "commander";
+import type { Registration } from "../registration.ts";
+
+export function registerServers(command: Command, { examples, json, runner }: Registration): void {
+  examples(
+    command
+      .argument("[server]", "one server, by id or name, with its tools in full")
+      .addOption(json())
+      .action(runner(servers)),
+    "tandem mcp servers",
+    "tandem mcp servers github",
+  );
+}
+
+export function registerAccept(command: Command, { examples, json, runner }: Registration): void {
+  examples(
+    command
+      .argument("<server>", "id or name of the server")
+      .option("-y, --yes", "do not ask for confirmation")
+      .addOption(json())
+      .action(runner(accept)),
+    "tandem mcp accept github",
+  );
+}
 
 const open = clientFor("tandem mcp");
 const WIDEST = 100;

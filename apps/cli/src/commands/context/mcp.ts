@@ -3,36 +3,11 @@ import { loadServer } from "@tandem/tandem/compose";
 import type { Invocation } from "../../invocation.ts";
 import { withKnowledge } from "../../with-knowledge.ts";
 import type { Command } from "commander";
-import { subcommandsOf, type Registration } from "../registration.ts";
+import type { Registration } from "../registration.ts";
 
-export function register(command: Command, { examples, json, runner }: Registration): void {
+export function register(command: Command, { examples, runner }: Registration): void {
   command.action(runner(mcp));
   examples(command, "tandem mcp", "claude mcp add tandem -- tandem mcp --project ~/shop");
-  const sub = subcommandsOf(command);
-  examples(
-    sub("servers", "List the MCP servers that sessions have used, and their tools.")
-      .argument("[server]", "one server, by id or name, with its tools in full")
-      .addOption(json())
-      .action(
-        runner(async (invocation, id: string | undefined) =>
-          (await import("./mcp-servers.ts")).servers(invocation, id),
-        ),
-      ),
-    "tandem mcp servers",
-    "tandem mcp servers github",
-  );
-  examples(
-    sub("accept", "Accept the current tool definitions of a server. Until then its calls need approval.")
-      .argument("<server>", "id or name of the server")
-      .option("-y, --yes", "do not ask for confirmation")
-      .addOption(json())
-      .action(
-        runner(async (invocation, id: string, options: { yes?: boolean }) =>
-          (await import("./mcp-servers.ts")).accept(invocation, id, options),
-        ),
-      ),
-    "tandem mcp accept github",
-  );
 }
 
 /** Time to interrupt jobs. The next process that needs them resumes them. */

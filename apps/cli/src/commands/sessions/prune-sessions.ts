@@ -13,6 +13,23 @@ import { writeExport } from "../../sessions/write-export.ts";
 import { toCount } from "../../number-options.ts";
 import { findTenant, openTenantProject, OPERATOR } from "@tandem/tandem/tenants";
 import { write } from "../../terminal.ts";
+import type { Command } from "commander";
+import type { Registration } from "../registration.ts";
+
+export function register(command: Command, { examples, json, runner }: Registration): void {
+  examples(
+    command
+      .option("--days <number>", "days without changes", "90")
+      .option("--export <dir>", "export each session to this folder first, without uploaded files")
+      .option("--tenant <id>", "sessions of this tenant (see `tandem tenants`)")
+      .option("--dry-run", "only print the number")
+      .option("-y, --yes", "do not ask for confirmation")
+      .addOption(json())
+      .action(runner(pruneSessions)),
+    "tandem sessions prune --days 90 --export old",
+    "tandem sessions prune --tenant acme --dry-run",
+  );
+}
 
 const DAY_MS = 86_400_000;
 

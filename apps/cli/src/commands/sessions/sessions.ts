@@ -8,6 +8,7 @@ import { openProjectOrDefaults } from "@tandem/tandem/project";
 import { Progress } from "../../progress.ts";
 import { findAgent } from "@tandem/tandem/engine";
 import { readLines } from "../../input/read-lines.ts";
+import type { ImportClaudeOptions } from "../../import/import-claude.ts";
 import { findSession, SESSION_ARGUMENT } from "../../sessions/find-session.ts";
 import { clientFor, openClient } from "../../sessions/open-client.ts";
 import type { SessionsClient } from "../../sessions/sessions-client.ts";
@@ -19,8 +20,6 @@ import { printable, styleFor, table, widthOf, write, writeJson } from "../../ter
 import { type Command, Option } from "commander";
 import { subcommandsOf, type Registration } from "../registration.ts";
 import { STATUS_CHOICES } from "../../option-choices.ts";
-import type { ImportClaudeOptions } from "./import-claude.ts";
-import type { PruneOptions } from "./prune-sessions.ts";
 
 /** Status events that `show` reads. */
 const STATUSES_READ = 1_000;
@@ -76,8 +75,9 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .addOption(json())
       .action(
         runner(async (invocation, what: string[], options: ImportSessionOptions) => {
-          if (options.fromClaude) return (await import("./import-claude.ts")).importClaude(invocation, what, options);
-          return importSession(invocation, what, options);
+          if (!options.fromClaude) return importSession(invocation, what, options);
+          const { importClaude } = await import("../../import/import-claude.ts");
+          return importClaude(invocation, what, options);
         }),
       ),
     "tandem sessions import session.jsonl",
@@ -91,22 +91,6 @@ export function register(command: Command, { examples, json, runner }: Registrat
       .addOption(json())
       .action(runner(remove)),
     "tandem sessions remove last",
-  );
-  examples(
-    sub("prune", "Delete sessions without recent changes.")
-      .option("--days <number>", "days without changes", "90")
-      .option("--export <dir>", "export each session to this folder first, without uploaded files")
-      .option("--tenant <id>", "sessions of this tenant (see `tandem tenants`)")
-      .option("--dry-run", "only print the number")
-      .option("-y, --yes", "do not ask for confirmation")
-      .addOption(json())
-      .action(
-        runner(async (invocation, options: PruneOptions) =>
-          (await import("./prune-sessions.ts")).pruneSessions(invocation, options),
-        ),
-      ),
-    "tandem sessions prune --days 90 --export old",
-    "tandem sessions prune --tenant acme --dry-run",
   );
 }
 

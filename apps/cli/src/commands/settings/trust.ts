@@ -40,7 +40,7 @@ export interface TrustOptions {
 
 export async function trust(invocation: Invocation, { folder, list, revoke = false }: TrustOptions): Promise<void> {
   if (list || folder !== undefined) {
-    const { listTrusted, trustFolder: trustForSessions } = await import("./trust-folder.ts");
+    const { listTrusted, trustFolder: trustForSessions } = await import("../../trust/trust-folder.ts");
     if (list) return listTrusted(invocation);
     return trustForSessions(invocation, { ...(typeof folder === "string" && { path: folder }), revoke });
   }

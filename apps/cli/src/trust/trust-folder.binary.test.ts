@@ -3,7 +3,7 @@ import { mkdir, readFile, realpath, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { always, text } from "@tandem/rehearsal";
 import { describe, expect, test } from "vitest";
-import { sessionMachine } from "../../testing/session-machine.ts";
+import { sessionMachine } from "../testing/session-machine.ts";
 
 type Machine = Awaited<ReturnType<typeof sessionMachine>>;
 

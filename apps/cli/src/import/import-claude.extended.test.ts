@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { SessionEvent } from "@tandem/protocol";
 import { reply, text, toolUse, type Script } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runClaude } from "../../testing/run-claude.ts";
-import { sessionMachine } from "../../testing/session-machine.ts";
+import { runClaude } from "../testing/run-claude.ts";
+import { sessionMachine } from "../testing/session-machine.ts";
 
 const usage = (input_tokens: number, output_tokens: number) => ({ usage: { input_tokens, output_tokens } });
 const delegate = {

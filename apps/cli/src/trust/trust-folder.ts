@@ -2,12 +2,12 @@ import { TandemError } from "@tandem/protocol";
 import { existsSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { folderTrust, revokeFolder, trustedFolders, trustFolderAs } from "@tandem/tandem/config";
-import type { Invocation } from "../../invocation.ts";
-import { recordAudit } from "../../record-audit.ts";
+import type { Invocation } from "../invocation.ts";
+import { recordAudit } from "../record-audit.ts";
 import { openProjectOrDefaults } from "@tandem/tandem/project";
 import { trustSettings } from "@tandem/tandem/engine";
-import { ago } from "../../human-units.ts";
-import { printable, styleFor, table, writeResult } from "../../terminal.ts";
+import { ago } from "../human-units.ts";
+import { printable, styleFor, table, writeResult } from "../terminal.ts";
 
 const SHOWN_FILES = 40;
 

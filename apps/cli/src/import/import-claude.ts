@@ -11,14 +11,14 @@ import {
   openStore,
 } from "@tandem/tandem/compose";
 import { parseDuration, type Project } from "@tandem/tandem/config";
-import type { Invocation } from "../../invocation.ts";
+import type { Invocation } from "../invocation.ts";
 import { openProjectOrDefaults } from "@tandem/tandem/project";
-import { Progress } from "../../progress.ts";
+import { Progress } from "../progress.ts";
 import { defaultAgent, findEnvironment, listAll } from "@tandem/tandem/engine";
-import { openClient } from "../../sessions/open-client.ts";
-import { ago } from "../../human-units.ts";
-import { toCount } from "../../number-options.ts";
-import { clip, printable, styleFor, table, widthOf, write, writeJson, writeTable } from "../../terminal.ts";
+import { openClient } from "../sessions/open-client.ts";
+import { ago } from "../human-units.ts";
+import { toCount } from "../number-options.ts";
+import { clip, printable, styleFor, table, widthOf, write, writeJson, writeTable } from "../terminal.ts";
 
 const COMMAND = "tandem sessions import";
 const SHORTEST_ID = 4;
