@@ -41,7 +41,7 @@ test.each([
   const read = async (): Promise<void> => {
     for await (const text of response.body!.pipeThrough(new TextDecoderStream())) received += text;
   };
-  await expect(read()).rejects.toThrow();
+  await expect(read()).rejects.toThrow("terminated");
   expect(received).toBe(first);
   server.closeAllConnections();
   server.close();
