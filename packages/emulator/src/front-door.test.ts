@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { Faults } from "./faults.ts";
 import { FrontDoor } from "./front-door.ts";
@@ -19,14 +20,12 @@ test.each([
   ["within the empty line", [Buffer.byteLength(first) - 1]],
   ["within both events", [9, Buffer.byteLength(first) + 9]],
 ])("a cut stream has whole events, when a write ends %s", async (_, positions) => {
-  const server = createServer(async (_request, response) => {
+  const server = createServer((_request, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
-    for (const piece of divided(positions)) {
-      response.write(piece);
-      // The next piece arrives by itself.
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-    response.end();
+    // Each piece arrives by itself.
+    void divided(positions)
+      .reduce((before, piece) => before.then(() => response.write(piece)).then(() => pause(20)), Promise.resolve())
+      .then(() => response.end());
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
