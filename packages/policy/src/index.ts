@@ -7,7 +7,7 @@ export { findDecidingName } from "./rules/deciding-names.ts";
 export { decideCall, denyInsteadOfAsking } from "./rules/decide-call.ts";
 export { absolute, realPath, usualFolding, type SessionPaths } from "./rules/path-pattern.ts";
 export { readCall } from "./rules/read-call.ts";
-export type { JudgedCall, RuleBook, RuleOwner } from "./rules/rule-book.ts";
+export type { JudgedCall, SessionRules, RuleOwner } from "./rules/session-rules.ts";
 export { suggestRule } from "./rules/suggest-rule.ts";
 export { FILE_TOOLS, writtenPath } from "./rules/tool-kinds.ts";
 export { decide, offeredTools } from "./tool-policy.ts";

@@ -2,7 +2,7 @@ import type { Tool, Verdict } from "@tandem/protocol";
 import { expect, test } from "vitest";
 import { judgeCall, type Judges } from "./judge-call.ts";
 import { resolveTools } from "./resolve-tools.ts";
-import type { JudgedCall, RuleBook } from "./rules/rule-book.ts";
+import type { JudgedCall, SessionRules } from "./rules/session-rules.ts";
 
 const tools = (policy: "always_allow" | "always_ask", read = true): Tool[] =>
   resolveTools(
@@ -25,7 +25,7 @@ function judge(given: { tools?: Tool[]; verdict?: (call: JudgedCall) => Verdict 
     toolsOf: () => undefined,
     agentOf: () => undefined,
     hostServers,
-    book: { judge: given.verdict ?? (() => undefined) } as RuleBook,
+    sessionRules: { judge: given.verdict ?? (() => undefined) } as SessionRules,
     mode: "default",
     plans: "/plans",
     skillFolders: [],

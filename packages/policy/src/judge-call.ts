@@ -2,7 +2,7 @@ import { PERMISSION_MODES, SESSION_METADATA, type PermissionMode, type ThreadId,
 import type { Decision } from "./decision.ts";
 import { dirname, resolve, isAbsolute, sep } from "node:path";
 import { decideCall } from "./rules/decide-call.ts";
-import type { JudgedCall, RuleBook } from "./rules/rule-book.ts";
+import type { JudgedCall, SessionRules } from "./rules/session-rules.ts";
 import { realPath } from "./rules/path-pattern.ts";
 import { filePath, writtenPath } from "./rules/tool-kinds.ts";
 import { decide, decideHosted, stricter, type HostedTools } from "./tool-policy.ts";
@@ -16,7 +16,7 @@ export interface Judges {
   /** The id of a subagent's agent. */
   agentOf: (thread: ThreadId) => string | undefined;
   hostServers: readonly HostedTools[];
-  book: RuleBook | undefined;
+  sessionRules: SessionRules | undefined;
   /** Applies to sessions that set no mode. */
   mode: PermissionMode;
   /** The folder where Claude Code writes its plans. */
@@ -47,12 +47,12 @@ function asRead(call: JudgedCall, { hostServers, session }: Judges): JudgedCall 
 }
 
 function judgeAlone(call: JudgedCall, judges: Judges): Decision {
-  const { session, tools, toolsOf, agentOf, hostServers, book, plans, skillFolders, home } = judges;
+  const { session, tools, toolsOf, agentOf, hostServers, sessionRules, plans, skillFolders, home } = judges;
   const own = call.thread === null ? undefined : toolsOf(call.thread);
   const hosted = decideHosted(hostServers, call);
   const root = hosted ?? decide(tools, call);
   const policy = own && !hosted ? stricter(root, decide(own, call)) : root;
-  const verdict = book?.judge({ ...call, agentId: call.thread === null ? undefined : agentOf(call.thread) });
+  const verdict = sessionRules?.judge({ ...call, agentId: call.thread === null ? undefined : agentOf(call.thread) });
   const chosen = session.metadata[SESSION_METADATA.permissionMode];
   const mode = PERMISSION_MODES.find((each) => each === chosen) ?? judges.mode;
   if (mode === "plan" && verdict?.by !== "rule" && isPlanFile(call, plans)) {

@@ -1,13 +1,13 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Dialect } from "./dialects/dialect.ts";
+import type { WireDialect } from "./dialects/wire-dialect.ts";
 import { composeMessage, newId } from "./dialects/compose-message.ts";
 import type { ModelRequest } from "./received-request.ts";
 import type { BrokenReply, MessageReply, RawReply, Reply } from "./reply.ts";
 import { text } from "./reply.ts";
 
 interface Delivery {
-  readonly dialect: Dialect;
+  readonly dialect: WireDialect;
   readonly request: ModelRequest;
   readonly response: ServerResponse;
   /** Fires when the caller closes the connection: the delivery ends early, without an error. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { deliver, sendJson } from "./deliver.ts";
-import type { Dialect } from "./dialects/dialect.ts";
+import type { WireDialect } from "./dialects/wire-dialect.ts";
 import { findDialect } from "./dialects/find-dialect.ts";
 import { LoginRoutes, type RefreshOutcome, type SubscriptionType } from "./server/login-routes.ts";
 import { type Exchange, type LoopbackOptions, LoopbackServer, type ProxyAccess } from "./server/loopback-server.ts";
@@ -145,7 +145,7 @@ export class Rehearsal implements AsyncDisposable {
     else this.#answerSide(exchange);
   }
 
-  async #answerModel(exchange: Exchange, dialect: Dialect): Promise<void> {
+  async #answerModel(exchange: Exchange, dialect: WireDialect): Promise<void> {
     const received = exchange.request;
     let request: ModelRequest;
     try {
@@ -180,7 +180,7 @@ export class Rehearsal implements AsyncDisposable {
     return { ...reply, content };
   }
 
-  #miss(exchange: Exchange, dialect: Dialect, message: string): void {
+  #miss(exchange: Exchange, dialect: WireDialect, message: string): void {
     exchange.request.answeredBy = "miss";
     this.#log.misses.push({ request: exchange.request, message });
     sendJson(exchange.response, 400, dialect.errorBody(400, "invalid_request_error", message));

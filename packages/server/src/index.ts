@@ -10,7 +10,7 @@ export { ensureToken } from "./http/access/ensure-token.ts";
 export { defaultSettings, type ServerSettings } from "./http/settings.ts";
 export { startServer, type RunningServer, type ServerOptions } from "./app/start-server.ts";
 export { createMetrics } from "./metrics/create-metrics.ts";
-export type { Metrics } from "./metrics/metrics.ts";
+export type { ServerMetrics } from "./metrics/server-metrics.ts";
 export { serveMetrics } from "./http/serve-metrics.ts";
 export { serveMcpStdio } from "./mcp/serve-mcp-stdio.ts";
 export type { ContextSetup, ServedContext } from "./served-context.ts";

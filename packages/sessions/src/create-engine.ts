@@ -133,7 +133,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
   const spending = settings.spending ?? unlimitedSpending(settings.roots[0]!);
   const limitsIn = (records: Records) =>
     new QuotaRegistry(records, spending.limits, quotas && (() => quotas().dailyUsd));
-  const book = limitsIn(store.records);
+  const quotaRegistry = limitsIn(store.records);
   const definitions = new ToolDefinitions(store.records, settings.clock);
   const checkpoints = new CheckpointService(settings, stateFolder);
   const turnQuota = quotas && new TurnQuota(store.sessions, quotas, (session) => actors.wake(session));
@@ -299,7 +299,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
   const messages = new MessagesService({
     settings,
     store,
-    book,
+    quotaRegistry,
     spending,
     killSwitch,
     clock: settings.clock,
@@ -353,7 +353,7 @@ export async function createEngine(given: Store, options: EngineSettings): Promi
     runs: actors,
     budgets: new Budgets({
       store,
-      book,
+      quotaRegistry,
       settings: spending,
       clock: settings.clock,
       onRaised: () => void actors.lookAround(),

@@ -43,7 +43,7 @@ export function createTurnHooks(dependencies: TurnHooksDependencies): CreateTurn
       waitingHook(killSwitch.turnHook, database),
       waitingHook(rules.turnHook, database),
       new HostHooksTurnHook(control, store.events, settings),
-      new BudgetHook({ store, book: limitsIn(store.records), settings: spending, control, clock }),
+      new BudgetHook({ store, quotaRegistry: limitsIn(store.records), settings: spending, control, clock }),
       ...(turnQuota ? [turnQuota.turnHook(control)] : []),
       // Before the checkpoints: a repository that is cloned now is not the turn's change.
       new WorkHook(control, dependencies.work(), (err) => settings.log.warn({ err }, "no work item could be queued")),

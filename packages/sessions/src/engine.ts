@@ -36,7 +36,7 @@ import type { WorktreeService } from "./worktrees/worktree-service.ts";
  * 1. `create-engine.ts` wires the features together.
  * 2. `resources/session-service.ts` accepts client input and puts it into the session's input queue.
  * 3. `actor/session-actor.ts` is the single writer of a session: it takes input from the queue while it holds the lease.
- * 4. `turn/turn-state.ts` lists the states of a turn and their transitions; `turn/turn-runner.ts` drives them.
+ * 4. `turn/turn-runner.ts` drives a turn through the states and transitions that `turn-state.ts` beside it lists.
  * 5. `conversation/conversation-holder.ts` starts and resumes the Claude Code process that answers.
  *
  * Folders from the bottom up: host, sandbox, log, hooks, rules, approvals, process, conversation, turn, actor, resources. The

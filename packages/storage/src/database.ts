@@ -27,7 +27,7 @@ export interface Database extends AsyncDisposable {
 export type ChangeNotice =
   /** The session's log has grown to `seq`. */
   | { type: "log"; session: string; seq: number }
-  /** The session's inbox has grown to `position`. */
+  /** The session's input queue (the table `inbox`) has grown to `position`. */
   | { type: "inbox"; session: string; position: number }
   | { type: "gone"; session: string }
   /** The job has ended; its log is complete. */

@@ -35,7 +35,7 @@ export {
   type EventLog,
   type EventRange,
   type FileStore,
-  type Inbox,
+  type InputQueue,
   type Leases,
   type Scope,
   type SessionChange,

@@ -8,7 +8,7 @@ import { deleteSpace } from "./stores/delete-space.ts";
 import { createEnvironmentStore } from "./stores/environment-store.ts";
 import { createEventLog } from "./stores/event-log.ts";
 import { createFileStore } from "./stores/file-store.ts";
-import { createInbox } from "./stores/inbox.ts";
+import { createInputQueue } from "./stores/input-queue.ts";
 import { createJobStore } from "./stores/job-store.ts";
 import { createLeases } from "./stores/leases.ts";
 import { ReadableLogs } from "./stores/readable-logs.ts";
@@ -122,7 +122,7 @@ function createStore(database: Database, shared: Shared, beforeClose: () => unkn
   return {
     ...shared,
     events: createEventLog(database, broadcast, logs, announcements),
-    inbox: createInbox(database, broadcast, logs),
+    inputQueue: createInputQueue(database, broadcast, logs),
     leases: createLeases(database),
     sessions: createSessionStore(database, broadcast, announcements),
     agents: createAgentStore(database, announcements),

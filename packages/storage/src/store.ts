@@ -40,7 +40,7 @@ export { SCOPES } from "@tandem/protocol";
  */
 export interface Store extends AsyncDisposable {
   readonly events: EventLog;
-  readonly inbox: Inbox;
+  readonly inputQueue: InputQueue;
   readonly leases: Leases;
   readonly sessions: SessionStore;
   readonly agents: AgentStore;
@@ -104,7 +104,7 @@ export type SessionChange = Partial<
 
 export interface EventLog {
   /**
-   * Appends events in one transaction, together with the inbox entries they consume (by event id), new or changed
+   * Appends events in one transaction, together with the queued input that they consume (by event id), new or changed
    * threads, and the change of the session's row, and announces the changes of its state to webhooks. Rejects with `LeaseLost`, writing nothing, if the lease was taken
    * over. Sequence numbers have no gaps. Appends of one session keep the order of the calls, awaited or not.
    * Idempotent: a retry after a lost response returns the events that are already stored.
@@ -162,7 +162,7 @@ export interface EventRange {
 }
 
 /** Client input that no turn has taken yet. Putting needs no lease. */
-export interface Inbox {
+export interface InputQueue {
   /** Atomic. With `after`, a `RequestError("conflict")` if anything was put since that `position`. */
   put(session: SessionId, events: readonly SessionEvent[], options?: { after?: number }): Promise<void>;
   /** Increases with each put. */
@@ -262,7 +262,7 @@ export interface WaitingFor {
   name: string;
   /** The thread of a subagent. */
   thread?: ThreadId;
-  /** A person has allowed the call, and it has not started. It stays in the inbox, and needs no answer. */
+  /** A person has allowed the call, and it has not started. It stays in the list of approvals, and needs no answer. */
   allowed?: true;
 }
 
@@ -281,8 +281,8 @@ export interface ThreadRow {
 }
 
 export interface SessionStore {
-  /** Creates the session, its primary thread and its first inbox entries in one transaction. */
-  create(row: SessionRow, inbox: readonly SessionEvent[]): Promise<void>;
+  /** Creates the session, its primary thread and its first input in one transaction. */
+  create(row: SessionRow, input: readonly SessionEvent[]): Promise<void>;
   /**
    * Restores an exported session atomically. Events are renumbered from 1. Rejects with `RequestError("conflict")` if
    * the id exists.
@@ -302,7 +302,7 @@ export interface SessionStore {
     },
   ): Promise<Page<SessionRow>>;
   threads(session: SessionId): Promise<ThreadRow[]>;
-  /** Permanently deletes the session, its log, inbox, threads, transcripts and files. */
+  /** Permanently deletes the session, its log, input queue, threads, transcripts and files. */
   delete(lease: Lease): Promise<void>;
   /** Usage by day (UTC) and agent, for sessions updated in that span. */
   usage(span: { from: string; to: string }): Promise<{ day: string; agentId: string; usd: number; sessions: number }[]>;
@@ -316,7 +316,7 @@ export interface SessionArchive {
   /** Including the primary thread. */
   threads: readonly ThreadRow[];
   events: readonly LoggedEvent[];
-  inbox: readonly SessionEvent[];
+  input: readonly SessionEvent[];
   transcripts: readonly { subpath: string; lines: readonly TranscriptLine[] }[];
 }
 

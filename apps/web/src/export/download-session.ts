@@ -5,7 +5,7 @@ import { saveFile } from "../api/save-download.ts";
 import { exportMarkdown } from "./export-markdown.ts";
 
 /** Downloads a session as Markdown or as all its events. */
-export async function exportSession(session: string, title: string, format: "md" | "json"): Promise<void> {
+export async function downloadSession(session: string, title: string, format: "md" | "json"): Promise<void> {
   const text =
     format === "md" ? await exportMarkdown(session, title) : JSON.stringify((await readLog(session)).events, null, 1);
   saveFile(`${fileName(title)}.${format}`, new Blob([text]));

@@ -1,7 +1,7 @@
 import type { Message } from "@tandem/protocol";
 import { useMutation } from "@tanstack/react-query";
 import { FlaskConical, RotateCw } from "lucide-react";
-import { saveTestCase } from "../export/export-session.ts";
+import { saveTestCase } from "../export/download-session.ts";
 import { feed } from "../live/session-feed.ts";
 import { useLive } from "../live/live-value.ts";
 import type { LiveLog } from "../live/live-log.ts";

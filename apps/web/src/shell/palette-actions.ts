@@ -3,7 +3,7 @@ import { SECTIONS } from "../context/context-route.ts";
 import { feed } from "../live/session-feed.ts";
 import { useLive } from "../live/live-value.ts";
 import { useOwnTenant } from "../live/own-tenant.ts";
-import { exportSession, saveTestCase } from "../export/export-session.ts";
+import { downloadSession, saveTestCase } from "../export/download-session.ts";
 import { settingsPagesOf } from "../settings/settings-pages.ts";
 import { sessionAction } from "../state/open-dialogs.ts";
 import { togglePin } from "../state/pinned-sessions.ts";
@@ -76,8 +76,8 @@ function sessionActions(session: { id: string; title: string | null }): PaletteA
     { label: "Fork", act: () => sessionAction.set({ kind: "fork", session }) },
     { label: "Rename session", act: () => sessionAction.set({ kind: "rename", session }) },
     { label: "Pin or unpin", act: () => togglePin(session.id) },
-    { label: "Export as Markdown", act: () => void exportSession(session.id, title, "md") },
-    { label: "Export events (JSON)", act: () => void exportSession(session.id, title, "json") },
+    { label: "Export as Markdown", act: () => void downloadSession(session.id, title, "md") },
+    { label: "Export events (JSON)", act: () => void downloadSession(session.id, title, "json") },
     { label: "Save as a test case", act: () => void saveTestCase(session.id, title) },
     {
       label: "Copy link",

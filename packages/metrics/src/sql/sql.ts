@@ -3,8 +3,7 @@ import type { Arithmetic, Comparison, FunctionName } from "../expression/express
 import type { Granularity } from "./granularity.ts";
 import type { ZoneOffsets } from "./zone-offsets.ts";
 
-/** A `day` has no time zone; an `instant` is a time in UTC. */
-/** Texts that must stand there, and places of any text or of one character. */
+/** A pattern of LIKE: texts, and wildcards for any text or for one character. */
 export type LikePattern = readonly ({ readonly text: string } | "any" | "one")[];
 
 /** The wildcards of LIKE; no character escapes them. */
@@ -14,6 +13,7 @@ export const likePattern = (written: string): LikePattern =>
     .filter((part) => part !== "")
     .map((part) => (part === "%" ? "any" : part === "_" ? "one" : { text: part }));
 
+/** A `day` has no time zone; an `instant` is a time in UTC. */
 export type SqlType = "number" | "text" | "boolean" | "day" | "instant";
 
 export type Aggregate = "sum" | "count" | "count_distinct" | "min" | "max" | "average" | "median";

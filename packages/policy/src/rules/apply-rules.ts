@@ -6,7 +6,7 @@ import { considerFile, type FileCall } from "./judge-file.ts";
 import { combine, deniesByPattern, resolvePart, type Caution, type Considered, type Judgement } from "./judge-parts.ts";
 import { judgeShell } from "./judge-shell.ts";
 import { absolute, realPath, type SessionPaths } from "./path-pattern.ts";
-import type { JudgedCall } from "./rule-book.ts";
+import type { JudgedCall } from "./session-rules.ts";
 import { fileAccess, filePath, kindOf, NAME_FIELDS } from "./tool-kinds.ts";
 
 /** The tool name that rules match, with the MCP server's prefix. */

@@ -3,7 +3,7 @@ import type { PermissionMode, Verdict } from "@tandem/protocol";
 import type { Decision } from "../decision.ts";
 import { fullName } from "./apply-rules.ts";
 import { absolute, realPath, type SessionPaths } from "./path-pattern.ts";
-import type { JudgedCall } from "./rule-book.ts";
+import type { JudgedCall } from "./session-rules.ts";
 import { expandLine } from "../shell/expand-line.ts";
 import { autoEvaluation } from "../tool-policy.ts";
 import { KNOWN_TOOLS, kindOf, writtenPath } from "./tool-kinds.ts";

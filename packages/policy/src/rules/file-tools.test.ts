@@ -3,7 +3,7 @@ import { scratchPaths } from "../testing/scratch-paths.ts";
 import { compiled } from "../testing/made-up-rules.ts";
 import { applyRules } from "./apply-rules.ts";
 import { decideCall } from "./decide-call.ts";
-import type { JudgedCall } from "./rule-book.ts";
+import type { JudgedCall } from "./session-rules.ts";
 import { suggestRule } from "./suggest-rule.ts";
 import { fileAccess, filePath, FILE_TOOLS, TOOL_KINDS, writtenPath } from "./tool-kinds.ts";
 

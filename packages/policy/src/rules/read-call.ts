@@ -1,5 +1,5 @@
 import { RequestError } from "@tandem/protocol";
-import type { JudgedCall } from "./rule-book.ts";
+import type { JudgedCall } from "./session-rules.ts";
 import { FILE_TOOLS, KNOWN_TOOLS, NAME_FIELDS } from "./tool-kinds.ts";
 
 const FIELDS: Readonly<Record<string, string>> = {

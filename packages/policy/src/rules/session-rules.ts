@@ -20,7 +20,7 @@ export interface JudgedCall {
  * The rules of one session as they are now: a change applies to the session's next call. Judging is synchronous and never
  * throws; uncertain calls ask.
  */
-export interface RuleBook {
+export interface SessionRules {
   /** Undefined if no rule matches: then the agent's policy and the session's mode decide. */
   judge(call: JudgedCall): Verdict | undefined;
   /** The narrowest useful rule that allows this call and similar ones; undefined if none is safe. */

@@ -3,7 +3,7 @@ import type { Rule } from "@tandem/protocol";
 import { hostOf } from "./domain-pattern.ts";
 import { fullName } from "./apply-rules.ts";
 import { absolute, realPath, type SessionPaths } from "./path-pattern.ts";
-import type { JudgedCall } from "./rule-book.ts";
+import type { JudgedCall } from "./session-rules.ts";
 import { expandLine } from "../shell/expand-line.ts";
 import { fileAccess, filePath, kindOf } from "./tool-kinds.ts";
 import { guardWords } from "./guard-words.ts";

@@ -1,6 +1,6 @@
 // Known tools, and the meaning of a rule's pattern for each.
 
-import type { JudgedCall } from "./rule-book.ts";
+import type { JudgedCall } from "./session-rules.ts";
 
 /** The kind of value that a rule's pattern matches. */
 export type Subject = "command" | "path" | "domain" | "name";

@@ -276,9 +276,9 @@ describe("the input queue", () => {
   it.each([
     ["before it was taken", [], [waiting("m")]],
     ["after", [{ ...asks("m"), as: "m" }], []],
-  ])("marks a message that was dropped %s, which is no turn", (_, before: Line[], inbox: SessionEvent[]) => {
+  ])("marks a message that was dropped %s, which is no turn", (_, before: Line[], waiting: SessionEvent[]) => {
     const projection = new Projection();
-    for (const event of inbox) projection.applyWaiting(event);
+    for (const event of waiting) projection.applyWaiting(event);
     const dropped: Line = { type: "tandem.dropped", event_id: eventId("m"), reason: "archived" };
     for (const entry of log(...before, dropped, { type: "tandem.notice", level: "info", text: "so" })) {
       projection.apply(entry);

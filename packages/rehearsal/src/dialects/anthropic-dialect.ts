@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Dialect, StreamFrame } from "./dialect.ts";
-import { piecesOf, tokensOf } from "./dialect.ts";
+import type { WireDialect, StreamFrame } from "./wire-dialect.ts";
+import { piecesOf, tokensOf } from "./wire-dialect.ts";
 import type { Message, MessageBlock } from "./compose-message.ts";
 import type { ModelQuestion, ReceivedRequest, RequestBlock } from "../received-request.ts";
 import { textOf } from "../received-request.ts";
@@ -43,7 +43,7 @@ export function readMessagesBody(request: ReceivedRequest): Omit<ModelQuestion, 
   };
 }
 
-export const anthropicDialect: Dialect = {
+export const anthropicDialect: WireDialect = {
   name: "anthropic",
   read(request) {
     const question = readMessagesBody(request);

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Dialect, StreamFrame } from "./dialect.ts";
-import { piecesOf, tokensOf } from "./dialect.ts";
+import type { WireDialect, StreamFrame } from "./wire-dialect.ts";
+import { piecesOf, tokensOf } from "./wire-dialect.ts";
 import type { Message, MessageBlock, MessageUsage } from "./compose-message.ts";
 import { newId } from "./compose-message.ts";
 import type { RequestBlock, RequestMessage } from "../received-request.ts";
@@ -10,7 +10,7 @@ import type { StopReason } from "../reply.ts";
 export const gatewayPath = /\/language-model$/;
 
 /** The AI gateway's protocol, version 4: the AI SDK's call options and parts as JSON. */
-export const gatewayDialect: Dialect = {
+export const gatewayDialect: WireDialect = {
   name: "gateway",
   read(request) {
     const { prompt, ...options } = body.parse(request.body);

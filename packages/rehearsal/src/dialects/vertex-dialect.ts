@@ -1,5 +1,5 @@
 import { anthropicDialect, readMessagesBody } from "./anthropic-dialect.ts";
-import type { Dialect } from "./dialect.ts";
+import type { WireDialect } from "./wire-dialect.ts";
 
 /** `…/publishers/anthropic/models/MODEL:rawPredict`, under any base URL. */
 export const vertexPath = /\/([^/:]+):(rawPredict|streamRawPredict)$/;
@@ -13,7 +13,7 @@ const googleStatus: Record<number, string> = {
 };
 
 /** The Messages API on Google Vertex: the model is in the path, the rest is the same. */
-export const vertexDialect: Dialect = {
+export const vertexDialect: WireDialect = {
   ...anthropicDialect,
   name: "vertex",
   read(request) {

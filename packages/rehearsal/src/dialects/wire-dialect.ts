@@ -2,7 +2,7 @@ import type { Message } from "./compose-message.ts";
 import type { DialectName, ModelQuestion, ReceivedRequest } from "../received-request.ts";
 
 /** A wire format for model requests and replies. */
-export interface Dialect {
+export interface WireDialect {
   readonly name: DialectName;
   /** Throws if this API would reject the request. */
   read(request: ReceivedRequest): ModelQuestion;

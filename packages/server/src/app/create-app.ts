@@ -25,7 +25,7 @@ import { errorReply } from "../http/error-reply.ts";
 import type { Exchange } from "../http/request/exchange.ts";
 import { routeTable } from "../http/route-table.ts";
 import { refusedRoutes } from "../http/routes/server/refused-routes.ts";
-import type { Metrics } from "../metrics/metrics.ts";
+import type { ServerMetrics } from "../metrics/server-metrics.ts";
 import { METRICS_PATH, metricsResponse } from "../http/serve-metrics.ts";
 import type { DocsFiles } from "../http/page/docs-files.ts";
 import { LOGIN_RETURN_PATH, loginReturn } from "../http/page/login-return.ts";
@@ -71,7 +71,7 @@ export function createApp(parts: {
   /** Undefined if no documentation is served. */
   docs: DocsFiles | undefined;
   /** Undefined if metrics are off. */
-  metrics: Metrics | undefined;
+  metrics: ServerMetrics | undefined;
   logger: Logger;
 }): Hono<Surroundings> {
   const { guard, authorizer, handlers, readiness, signIn, page, docs, metrics, logger } = parts;

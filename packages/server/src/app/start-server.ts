@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from "node:http";
 import { systemClock, type Clock } from "@tandem/protocol";
 import { DEFAULT_TENANT, type Store, type TokenRow } from "@tandem/storage";
-import type { Metrics } from "../metrics/metrics.ts";
+import type { ServerMetrics } from "../metrics/server-metrics.ts";
 import type { TracesRequests } from "../telemetry/trace-request.ts";
 import { TenantHandlers } from "./tenant-handlers.ts";
 import type { TenantRuntime, TenantRuntimes } from "../tenants/tenant-runtime.ts";
@@ -63,7 +63,7 @@ export interface ServerOptions extends Omit<TenantRuntime, "tenant"> {
   clock?: Clock;
   settings?: Partial<ServerSettings>;
   /** Served at `/metrics`, if set. */
-  metrics?: Metrics;
+  metrics?: ServerMetrics;
   /** Traces requests, if tracing is on. */
   tracing?: TracesRequests | undefined;
   /** The folder of the built page, if one is served. */

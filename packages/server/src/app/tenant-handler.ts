@@ -13,7 +13,7 @@ import { RouteRunner } from "./run-route.ts";
 import type { ServerSettings } from "../http/settings.ts";
 import type { OpenStreams } from "../http/sse/open-streams.ts";
 import { SessionHubs } from "../http/sse/session-hubs.ts";
-import type { Metrics } from "../metrics/metrics.ts";
+import type { ServerMetrics } from "../metrics/server-metrics.ts";
 import { McpClients, MCP_HEADER } from "../mcp/mcp-clients.ts";
 import type { TenantRuntime } from "../tenants/tenant-runtime.ts";
 import type { TenantService } from "../tenants/tenant-service.ts";
@@ -32,7 +32,7 @@ export interface SharedServices {
   seal: ForwardSeal;
   logger: Logger;
   /** Undefined if metrics are off. */
-  metrics?: Metrics | undefined;
+  metrics?: ServerMetrics | undefined;
 }
 
 /** Handles the requests of one tenant and has no access to others. */

@@ -235,11 +235,11 @@ describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}
     };
     /** Resolves when the events are about to be stored; `held` keeps them from it. */
     const hold = (at: StageMember, held: Promise<void>): Promise<void> => {
-      const { inbox } = at.store;
-      const put = inbox.put.bind(inbox);
+      const { inputQueue } = at.store;
+      const put = inputQueue.put.bind(inputQueue);
       const { promise, resolve } = Promise.withResolvers<void>();
-      inbox.put = async (...args) => {
-        inbox.put = put;
+      inputQueue.put = async (...args) => {
+        inputQueue.put = put;
         resolve();
         await held;
         return put(...args);
@@ -263,10 +263,10 @@ describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}
     expect(await create(second, 1), "creates, too").toBe(created);
 
     // Stored at a server that dies before it answers; the retry comes to another one.
-    const { inbox } = dying.store;
-    const put = inbox.put.bind(inbox);
+    const { inputQueue } = dying.store;
+    const put = inputQueue.put.bind(inputQueue);
     const stored = Promise.withResolvers<string[]>();
-    inbox.put = async (...args) => {
+    inputQueue.put = async (...args) => {
       await put(...args);
       stored.resolve(args[1].map(({ id }) => id));
       return new Promise(() => undefined);

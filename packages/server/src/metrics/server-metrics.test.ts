@@ -4,7 +4,7 @@ import { createToken } from "../http/access/create-token.ts";
 import { MemoryEngine } from "../testing/memory-engine.ts";
 import { parseMetrics } from "../testing/parse-metrics.ts";
 import { startTestServer } from "../testing/start-test-server.ts";
-import { Metrics } from "./metrics.ts";
+import { ServerMetrics } from "./server-metrics.ts";
 import { MetricRegistry } from "./registry.ts";
 import { serveMetrics } from "../http/serve-metrics.ts";
 
@@ -36,7 +36,7 @@ const IDLE = logged({ type: "session.status_idle", stop_reason: { type: "end_tur
 
 /** Metrics of a store that tests append to. */
 function watched(held: SessionId[] = [SESSION], sources = {}) {
-  const metrics = new Metrics("1.2.3", sources);
+  const metrics = new ServerMetrics("1.2.3", sources);
   let append: (session: SessionId, events: readonly LoggedEvent[]) => void = () => undefined;
   metrics.watch({
     events: {
@@ -50,7 +50,7 @@ function watched(held: SessionId[] = [SESSION], sources = {}) {
   return { metrics, append: (events: readonly LoggedEvent[]) => append(SESSION, events) };
 }
 
-async function read(metrics: Metrics) {
+async function read(metrics: ServerMetrics) {
   const text = await metrics.text();
   const parsed = parseMetrics(text);
   const value = (name: string, labels: Record<string, string> = {}): number | undefined =>
@@ -126,7 +126,7 @@ test("fleet gauges are labeled by place, and a failing source leaves the others 
 });
 
 test("names follow the convention", () => {
-  for (const { name, type, help } of new Metrics("1.2.3").descriptions) {
+  for (const { name, type, help } of new ServerMetrics("1.2.3").descriptions) {
     expect(name).toMatch(/^(tandem|process)_[a-z_]+$/);
     expect(name.endsWith("_total")).toBe(type === "counter");
     if (type === "histogram") expect(name).toMatch(/_seconds$/);
@@ -135,7 +135,7 @@ test("names follow the convention", () => {
 });
 
 test("/metrics is only for tokens of the operator with the read scope", async () => {
-  const metrics = new Metrics("1.2.3");
+  const metrics = new ServerMetrics("1.2.3");
   const server = await startTestServer({ engine: new MemoryEngine().engine, metrics });
   onTestFinished(() => server[Symbol.asyncDispose]());
   const as = (secret: string) => server.request("/metrics", { headers: { authorization: `Bearer ${secret}` } });
@@ -153,7 +153,7 @@ test("/metrics is only for tokens of the operator with the read scope", async ()
 });
 
 test("the metrics port serves only metrics, and only to this machine", async () => {
-  const port = await serveMetrics(new Metrics("1.2.3"), 0);
+  const port = await serveMetrics(new ServerMetrics("1.2.3"), 0);
   onTestFinished(() => port[Symbol.asyncDispose]());
   const url = `http://127.0.0.1:${port.port}`;
   expect(parseMetrics(await (await fetch(`${url}/metrics`)).text()).size).toBeGreaterThan(20);
@@ -194,7 +194,7 @@ test("labels are escaped, and a removed place has no line", async () => {
 
 // `vitest run -u` rewrites it.
 test("docs/reference/metrics.md matches the registered metrics", async () => {
-  const rows = new Metrics("1.2.3").descriptions.map(
+  const rows = new ServerMetrics("1.2.3").descriptions.map(
     ({ name, type, labels, help }) =>
       `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(", ")} | ${help} |`,
   );

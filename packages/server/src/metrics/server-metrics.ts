@@ -26,7 +26,7 @@ export interface WatchedStore {
 }
 
 /** All metrics of this process: names, counts and times, never content. */
-export class Metrics {
+export class ServerMetrics {
   readonly #registry = new MetricRegistry(() => this.#refresh());
   readonly #sources: MetricSources;
   readonly #sessions = new SessionMetrics(this.#registry);

@@ -112,7 +112,7 @@ export class MemoryEngine {
       rules: {
         list: none,
         forget: done,
-        bookOf: async () => ({ judge: () => undefined, suggest: () => undefined, covers: () => false }),
+        rulesOf: async () => ({ judge: () => undefined, suggest: () => undefined, covers: () => false }),
       },
       budgets: { list: none, session: none, set: none },
       killSwitch: { state: done, resume: done, heed: async () => 0 },

@@ -73,7 +73,7 @@ export class SessionActor {
     this.#timer = new Timer(dependencies.settings.clock);
     this.lease = lease;
     this.#writer = writer;
-    this.#input = new SessionInput(dependencies.store.inbox, writer);
+    this.#input = new SessionInput(dependencies.store.inputQueue, writer);
     this.isOnlyWriting = !dependencies.mayRun(writer.row);
     const { clock, databaseWait = DATABASE_WAIT_MS } = dependencies.settings;
     this.#database = new DatabaseWait(clock, databaseWait);

@@ -60,7 +60,7 @@ export class SessionActors implements SessionRuns {
 
   /** Takes over sessions of dead writers, now and repeatedly. */
   async start(): Promise<void> {
-    this.#stopListening = this.#dependencies.store.inbox.onPut((session) => this.#heard(session));
+    this.#stopListening = this.#dependencies.store.inputQueue.onPut((session) => this.#heard(session));
     await this.#lookAround();
     this.#watch.start();
     const { leaseTtl, fleet, clock } = this.#dependencies.settings;
@@ -371,7 +371,7 @@ export class SessionActors implements SessionRuns {
       // The kill switch may have been engaged at another server.
       const halt = await this.#dependencies.halted();
       if (halt) await this.halt(halt);
-      const waiting = await this.#dependencies.store.inbox.sessions();
+      const waiting = await this.#dependencies.store.inputQueue.sessions();
       this.#dependencies.settings.fleet?.outage.end();
       if (this.#workerCall) {
         for (const session of waiting) this.#heard(session);

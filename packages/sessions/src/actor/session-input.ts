@@ -5,17 +5,17 @@ import type { SessionWriter } from "../log/session-writer.ts";
 
 /** The events that clients sent to a session and no turn has taken yet. */
 export class SessionInput {
-  readonly #inbox: Store["inbox"];
+  readonly #queue: Store["inputQueue"];
   readonly #writer: SessionWriter;
 
-  constructor(inbox: Store["inbox"], writer: SessionWriter) {
-    this.#inbox = inbox;
+  constructor(queue: Store["inputQueue"], writer: SessionWriter) {
+    this.#queue = queue;
     this.#writer = writer;
   }
 
   /** The store may still list input that is being moved to the log: taking it twice must be avoided. */
   async list(): Promise<SessionEvent[]> {
-    const listed = await this.#inbox.list(this.#writer.row.id);
+    const listed = await this.#queue.list(this.#writer.row.id);
     return listed.filter((event) => !this.#writer.hasTaken(event));
   }
 

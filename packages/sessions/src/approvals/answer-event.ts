@@ -7,7 +7,7 @@ import {
   type Rule,
   type SessionEvent,
 } from "@tandem/protocol";
-import { checkMode, type HostAccount, type RuleBook } from "@tandem/policy";
+import { checkMode, type HostAccount, type SessionRules } from "@tandem/policy";
 import type { Answer } from "./pending-calls.ts";
 import { readAnswers } from "./questions.ts";
 
@@ -17,7 +17,7 @@ interface AnswerGround {
   /** Whether the caller may save rules that outlive the session or are wider than the suggestion. */
   mayKeepRules: boolean;
   /** Whether a rule would match the pending call. */
-  covers: (rule: Parameters<RuleBook["covers"]>[0]) => boolean;
+  covers: (rule: Parameters<SessionRules["covers"]>[0]) => boolean;
 }
 
 /** The event that carries an answer into a session's input queue. Throws if the answer is invalid or not permitted. */

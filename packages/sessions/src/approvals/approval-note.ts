@@ -1,6 +1,6 @@
 import { duration, SESSION_METADATA, type ApprovalNote, type Clock } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
-import type { JudgedCall, RuleBook } from "@tandem/policy";
+import type { JudgedCall, SessionRules } from "@tandem/policy";
 import { approvalDiff } from "./approval-diff.ts";
 
 /** Tools of Claude Code whose purpose is to ask a person. No rule can allow them. */
@@ -18,15 +18,15 @@ export function approvalNote(
   {
     row,
     expire,
-    book,
+    sessionRules,
     clock,
-  }: { row: SessionRow; expire: number | undefined; book: RuleBook | undefined; clock: Clock },
+  }: { row: SessionRow; expire: number | undefined; sessionRules: SessionRules | undefined; clock: Clock },
 ): ApprovalNote {
   const kind = (call.mcpServer === undefined ? KINDS[call.name] : undefined) ?? "tool";
   const { plan } = call.input;
   // A remote path may name another file here.
   const diff = kind === "tool" && !call.isRemote ? approvalDiff(call, row.folder) : undefined;
-  const suggestion = kind === "tool" ? book?.suggest(call) : undefined;
+  const suggestion = kind === "tool" ? sessionRules?.suggest(call) : undefined;
   return {
     kind,
     expires_at: expiryOf(row, kind, expire, clock),

@@ -32,14 +32,14 @@ export class ApprovalService {
   readonly #wake: (session: SessionId) => void;
   readonly #account: HostAccount;
   readonly #clock: Clock;
-  readonly #rules: Pick<Rules, "bookOf">;
+  readonly #rules: Pick<Rules, "rulesOf">;
 
   constructor(
     store: Store,
     parts: {
       wake: (session: SessionId) => void;
       account: HostAccount;
-      rules: Pick<Rules, "bookOf">;
+      rules: Pick<Rules, "rulesOf">;
       log: Log;
       clock: Clock;
     },
@@ -100,7 +100,7 @@ export class ApprovalService {
   async answer(id: string, answer: ApprovalAnswer, by: string, mayKeepRules = false): Promise<Approval> {
     const found = await this.#find(id);
     const { row, approval } = found;
-    const book = await this.#rules.bookOf({ id: row.id, agentId: row.agent.id, folder: row.folder });
+    const sessionRules = await this.#rules.rulesOf({ id: row.id, agentId: row.agent.id, folder: row.folder });
     const isRemote = isWorkerCall(found.call);
     if (isRemote && answer.input !== undefined) {
       throw new RequestError("invalid_request", "input: a worker runs this call with the input of its event.", {
@@ -113,7 +113,7 @@ export class ApprovalService {
       thread: null,
       ...(approval.mcp_server_name !== undefined && { mcpServer: approval.mcp_server_name }),
     };
-    const covers = (rule: Rule): boolean => book.covers(rule, call);
+    const covers = (rule: Rule): boolean => sessionRules.covers(rule, call);
     const event = answerEvent(approval, answer, by, { account: this.#account, mayKeepRules, covers });
     const before = await this.#given(found);
     if (before && canAnswerAgain(approval, answer)) return this.#putAgain(found, event);
@@ -125,7 +125,7 @@ export class ApprovalService {
   async expire(id: string): Promise<void> {
     const found = await this.#reader.find(id);
     if (found?.approval.status !== "pending" || (await this.#given(found))) return;
-    await this.#store.inbox.put(found.row.id, [expiredAnswer(found.approval)]);
+    await this.#store.inputQueue.put(found.row.id, [expiredAnswer(found.approval)]);
     this.#wake(found.row.id);
   }
 
@@ -144,7 +144,7 @@ export class ApprovalService {
   async #put(found: FoundApproval, event: Answer): Promise<Approval> {
     const { id } = found.row;
     const after = await this.#store.events.head(id);
-    await this.#store.inbox.put(id, [event]);
+    await this.#store.inputQueue.put(id, [event]);
     this.#wake(id);
     await this.#taken(id, after, event.id);
     const now = await this.#find(found.approval.id);
@@ -155,7 +155,7 @@ export class ApprovalService {
   /** Dismisses an allowed call that has not started, or runs one that could not start. */
   async #putAgain({ row: { id }, approval }: FoundApproval, event: Answer): Promise<Approval> {
     const after = await this.#store.events.head(id);
-    await this.#store.inbox.put(id, [markAgain(event)]);
+    await this.#store.inputQueue.put(id, [markAgain(event)]);
     this.#wake(id);
     await this.#taken(id, after, event.id);
     const dropped = await this.#store.events.read(id, { after, types: ["tandem.dropped"], limit: SOME });
@@ -182,7 +182,7 @@ export class ApprovalService {
   /** The first answer: from the log, else from the input queue; `tandem` if no person answered, undefined if it is open. */
   async #given({ row, seq, approval }: FoundApproval): Promise<Answer | "tandem" | undefined> {
     // Read the queue before the log: an event moved between the two reads is then seen twice, never lost.
-    const waiting = await this.#store.inbox.list(row.id);
+    const waiting = await this.#store.inputQueue.list(row.id);
     const answers = (event: SessionEvent): event is Answer => isAnswer(event) && answeredCall(event) === approval.id;
     for await (const { event } of logEvents(this.#store.events, row.id, { after: seq, types: ANSWERS })) {
       if (!answers(event)) continue;

@@ -42,7 +42,7 @@ async function hookWhoseDatabaseFails(times: number, boundMs: number, clock: Clo
   const hook = new BudgetHook({
     clock,
     store: own,
-    book: new QuotaRegistry(own.records, limits),
+    quotaRegistry: new QuotaRegistry(own.records, limits),
     settings: { limits, project: folder, payer: async () => null },
     control: {
       row: () => ROW as never,

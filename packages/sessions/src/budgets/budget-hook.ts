@@ -24,7 +24,7 @@ import { describeShortfall, refusalOf, type Shortfall } from "./shortfall.ts";
 interface BudgetHookDependencies {
   clock: Clock;
   store: Store;
-  book: QuotaRegistry;
+  quotaRegistry: QuotaRegistry;
   settings: SpendingSettings;
   control: TurnControl;
 }
@@ -198,7 +198,7 @@ export class BudgetHook implements TurnHook {
   }
 
   async #reserve(): Promise<Refusal | undefined> {
-    this.#allowed = await this.#parts.book.ofSession(this.#row.id);
+    this.#allowed = await this.#parts.quotaRegistry.ofSession(this.#row.id);
     const short = this.#ownShortfall(this.#wanted);
     if (short) return refusalOf({ ...short, isAssumed: this.#next.isAssumed }, await this.#parts.settings.payer());
     return this.#serial.run(() => this.#share(this.#wanted));
@@ -227,13 +227,13 @@ export class BudgetHook implements TurnHook {
   }
 
   async #claims(wanted: Amounts): Promise<Claim[]> {
-    const { book, settings } = this.#parts;
+    const { quotaRegistry, settings } = this.#parts;
     const accounts: { scope: SharedScope; of: string }[] = [
       { scope: "agent", of: this.#row.agent.id },
       { scope: "project", of: settings.project },
       { scope: "day", of: today(this.#parts.clock) },
     ];
-    const limits = await book.of(accounts);
+    const limits = await quotaRegistry.of(accounts);
     this.#hasSharedTime = limits.some(({ seconds }) => seconds !== undefined);
     const totals = this.#totals;
     return accounts.flatMap((account, index) =>

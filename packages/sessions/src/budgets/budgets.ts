@@ -20,7 +20,7 @@ import { limitsOfSession } from "./session-limits.ts";
 
 interface BudgetDependencies {
   store: Store;
-  book: QuotaRegistry;
+  quotaRegistry: QuotaRegistry;
   settings: SpendingSettings;
   clock: Clock;
   /** A limit was raised: sessions that waited because of it may continue. */
@@ -60,7 +60,7 @@ export class Budgets {
     const payer = await this.#parts.settings.payer();
     const totals = await totalsNow(this.#parts.store.events, row, this.#parts.clock);
     const reserved = await this.#parts.store.spending.reservedBy(row.id);
-    const limits = limitsOfSession(row, await this.#parts.book.ofSession(row.id));
+    const limits = limitsOfSession(row, await this.#parts.quotaRegistry.ofSession(row.id));
     const gauge = (scope: BudgetScope, unit: BudgetUnit, spent: number, limit: number | null): BudgetGauge => ({
       scope,
       of: row.id,
@@ -99,8 +99,8 @@ export class Budgets {
     if (scope === "session") {
       const row = of === undefined ? undefined : await this.#parts.store.sessions.get(of);
       if (!row) throw new RequestError("not_found", `There is no session ${of ?? "without an id"}.`);
-      await this.#parts.book.setSession(row.id, limitsSchema.parse(limits));
-    } else await this.#parts.book.set(scope, of, limitsSchema.parse(limits));
+      await this.#parts.quotaRegistry.setSession(row.id, limitsSchema.parse(limits));
+    } else await this.#parts.quotaRegistry.set(scope, of, limitsSchema.parse(limits));
     await this.#parts.note({ kind: "budget.changed", actor: by, details: { scope, of, limits } });
     this.#parts.onRaised();
     return scope === "session" ? this.session(of!) : this.list();
@@ -115,7 +115,7 @@ export class Budgets {
     accounts: readonly { scope: SharedScope; of: string }[],
     states: readonly AccountState[],
   ): Promise<BudgetGauge[]> {
-    const limits = await this.#parts.book.of(accounts);
+    const limits = await this.#parts.quotaRegistry.of(accounts);
     const payer = await this.#parts.settings.payer();
     return accounts.flatMap(({ scope, of }, index) =>
       BUDGET_UNITS.flatMap((unit) => {

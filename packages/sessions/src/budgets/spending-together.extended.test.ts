@@ -84,7 +84,7 @@ test("everything stops at once, without a process left, until it is resumed; als
   expect(await second.engine.killSwitch.state()).toMatchObject({ by: "ada" });
   // Messages that were in the input queue before the stop wait, too.
   const session = sessions[0]!;
-  await second.store.inbox.put(session.id as never, [
+  await second.store.inputQueue.put(session.id as never, [
     {
       type: "user.message",
       content: [{ type: "text", text: "Later." }],

@@ -103,7 +103,7 @@ export async function forkSession(
     const threads = (await store.sessions.threads(row.id))
       .filter((thread) => thread.id === row.primaryThread || known.has(thread.id))
       .map((thread) => ({ ...thread, session: id, status: "idle" as const, usage: null }));
-    await store.sessions.restore({ session: fork, threads, events, inbox: [], transcripts });
+    await store.sessions.restore({ session: fork, threads, events, input: [], transcripts });
     return fork;
   } catch (error) {
     if (folder !== row.folder) await parts.places.remove({ ...row, id, folder });

@@ -44,7 +44,7 @@ export interface PreparedMessage {
 interface SessionCommandsOptions {
   events: EventLog;
   files: FileStore;
-  rules: Pick<Rules, "bookOf">;
+  rules: Pick<Rules, "rulesOf">;
   killSwitch: Pick<KillSwitch, "during">;
   /** The content of a folder if it is trusted. */
   trustedConfig: (folder: string) => Promise<FolderConfig | undefined>;
@@ -186,8 +186,8 @@ export class SessionCommands {
   }
 
   async #judge(row: RuledRow, command: string) {
-    const book = await this.#parts.rules.bookOf({ id: row.id, agentId: row.agent.id, folder: row.folder });
-    return book.judge({ name: "Bash", input: { command }, thread: null });
+    const sessionRules = await this.#parts.rules.rulesOf({ id: row.id, agentId: row.agent.id, folder: row.folder });
+    return sessionRules.judge({ name: "Bash", input: { command }, thread: null });
   }
 
   async #run(

@@ -294,12 +294,12 @@ export class ConversationHolder {
     const reads = Promise.all([
       this.systemMessages.read(store.events, row.id),
       transcriptStore(store.transcripts, lease, conversation),
-      this.#dependencies.database.run(() => this.#dependencies.rules.bookOf(ruled)),
+      this.#dependencies.database.run(() => this.#dependencies.rules.rulesOf(ruled)),
     ]);
     // Awaited below; until then, a failed setup comes first.
     reads.catch(() => {});
     const processSetup = spare?.processSetup ?? parts.use(await openProcessSetup(row, settings, around));
-    const [added, transcripts, book] = await reads;
+    const [added, transcripts, sessionRules] = await reads;
     const skills = parts.use(await openSessionSkills(row, { ...settings, store }));
     const setup = await conversationSetup(row, conversation, settings, { ...processSetup, skills }, added);
     if (spare && !((await isCurrent) && (await spare.fits(setup)))) return undefined;
@@ -313,13 +313,18 @@ export class ConversationHolder {
     const hostServers = setup.hostServers ?? [];
     const skillFolders = [setup.trusted?.skillsIn, skills.folder].filter((folder) => folder !== undefined);
     const plans = plansFolder(setup);
-    const judge = sessionJudge({ writer, settings, book, processSetup, hostServers, plans, skillFolders });
+    const judge = sessionJudge({ writer, settings, sessionRules, processSetup, hostServers, plans, skillFolders });
     const secret = secretOf(setup.credential);
     if (secret !== undefined) writer.redactor.hide(secret);
     const host = createHost({
       judge,
       note: (call) =>
-        approvalNote(call, { row: writer.row, expire: settings.approvals?.expire, book, clock: settings.clock }),
+        approvalNote(call, {
+          row: writer.row,
+          expire: settings.approvals?.expire,
+          sessionRules,
+          clock: settings.clock,
+        }),
       pending: this.#dependencies.pending,
       systemMessages: this.systemMessages,
       onRun: this.#dependencies.onRun,

@@ -52,7 +52,7 @@ export class WorkerCall {
     const row = await this.#store.sessions.get(session);
     if (!row) return;
     const isOpen = row.status === "running" || row.status === "rescheduling";
-    if (isOpen || (await this.#store.inbox.list(session)).length > 0) await this.call(session);
+    if (isOpen || (await this.#store.inputQueue.list(session)).length > 0) await this.call(session);
   }
 
   /** Calls workers for sessions whose holder died, and for input without a call. */

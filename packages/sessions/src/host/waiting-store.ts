@@ -7,7 +7,7 @@ import type { DatabaseWait } from "./database-wait.ts";
  */
 export function waitingStore(store: Store, database: DatabaseWait): Store {
   const wait = <T>(work: () => Promise<T>): Promise<T> => database.run(work);
-  const { events, inbox, sessions, files, transcripts, records, spending } = store;
+  const { events, inputQueue, sessions, files, transcripts, records, spending } = store;
   return {
     ...store,
     events: {
@@ -16,7 +16,7 @@ export function waitingStore(store: Store, database: DatabaseWait): Store {
       find: (...args) => wait(() => events.find(...args)),
       head: (session) => wait(() => events.head(session)),
     },
-    inbox: { ...inbox, list: (session) => wait(() => inbox.list(session)) },
+    inputQueue: { ...inputQueue, list: (session) => wait(() => inputQueue.list(session)) },
     sessions: {
       ...sessions,
       get: (id) => wait(() => sessions.get(id)),

@@ -97,7 +97,7 @@ export async function restorePast(
     session: { ...row, outcome: foldOutcome(null, events) },
     threads: [primary, ...threadsOf(row, [primary], events, clock).filter((thread) => thread.id !== primaryThread)],
     events: events.map((each, index) => ({ ...each, seq: index + 1 })),
-    inbox: [],
+    input: [],
     transcripts: copyTranscripts(transcripts, read.messages, { id: claudeSession, folder }),
   });
   return events.length;
@@ -142,9 +142,9 @@ export function threadsOf(
   events: readonly PlacedEvent[],
   clock: Clock,
 ): ThreadRow[] {
-  const book = new Threads(row, known, clock);
-  for (const { thread, event } of events) book.note(thread, event);
-  return book.changed();
+  const restored = new Threads(row, known, clock);
+  for (const { thread, event } of events) restored.note(thread, event);
+  return restored.changed();
 }
 
 function titleOf({ title, firstPrompt }: PastFacts): string | null {

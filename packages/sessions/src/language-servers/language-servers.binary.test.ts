@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promis
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { HostServer } from "@tandem/claude-code";
-import type { RuleBook } from "@tandem/policy";
+import type { SessionRules } from "@tandem/policy";
 import type { SessionRow } from "@tandem/storage";
 import { scratchFolder } from "@tandem/storage/testing/scratch-store";
 import { readFolderConfig } from "@tandem/workspace";
@@ -57,13 +57,13 @@ function open(): void {
   };
   const log = join(root, "starts");
   const server = { name: "scripted", command: [PROGRAM, log], extensions: [".txt"], languageId: "text" };
-  const book: Pick<RuleBook, "judge"> = {
+  const sessionRules: Pick<SessionRules, "judge"> = {
     judge: ({ input }) =>
       input["file_path"] === denied ? { action: "deny", by: "rule", why: "It is denied." } : undefined,
   };
   servers = new LanguageServers({
     settings: { ...(settings as ProcessSettings), lsp: { idleMs: IDLE_MS, servers: [server] } },
-    bookOf: async () => book as RuleBook,
+    rulesOf: async () => sessionRules as SessionRules,
   });
 }
 

@@ -1,5 +1,5 @@
 import type { HostServer } from "@tandem/claude-code";
-import type { RuleBook } from "@tandem/policy";
+import type { SessionRules } from "@tandem/policy";
 import type { SessionRow } from "@tandem/storage";
 import { Timer } from "../host/timer.ts";
 import type { HostSettings } from "../host/host-settings.ts";
@@ -43,7 +43,7 @@ type LanguageSettings = LanguageServerSettings &
 
 interface LanguageServersDependencies {
   settings: LanguageSettings & Required<LspSettings>;
-  bookOf: (row: SessionRow) => Promise<RuleBook>;
+  rulesOf: (row: SessionRow) => Promise<SessionRules>;
 }
 
 /**
@@ -52,15 +52,15 @@ interface LanguageServersDependencies {
  */
 export class LanguageServers implements SessionLanguages {
   readonly #settings: LanguageServersDependencies["settings"];
-  readonly #bookOf: LanguageServersDependencies["bookOf"];
+  readonly #rulesOf: LanguageServersDependencies["rulesOf"];
   readonly #entries = new Map<string, Entry>();
   /** Processes of sessions, by folder. */
   readonly #holds = new Map<string, number>();
   readonly #found = new Map<string, { at: number; servers: Promise<FoundServer[]> }>();
 
-  constructor({ settings, bookOf }: LanguageServersDependencies) {
+  constructor({ settings, rulesOf }: LanguageServersDependencies) {
     this.#settings = settings;
-    this.#bookOf = bookOf;
+    this.#rulesOf = rulesOf;
   }
 
   async toolsFor(row: SessionRow): Promise<HostServer | undefined> {
@@ -79,9 +79,9 @@ export class LanguageServers implements SessionLanguages {
       timeoutMs: this.#settings.mcpTimeout,
       use: (server, work) => this.#use(row.folder, server, work),
       mayShow: async () => {
-        const book = await this.#bookOf(row);
+        const sessionRules = await this.#rulesOf(row);
         return (path) => {
-          const verdict = book.judge({ name: "Read", input: { file_path: path }, thread: null });
+          const verdict = sessionRules.judge({ name: "Read", input: { file_path: path }, thread: null });
           return verdict === undefined || verdict.action === "allow";
         };
       },
@@ -225,12 +225,12 @@ export class LanguageServers implements SessionLanguages {
 /** Undefined if they are switched off. */
 export const createLanguageServers = (
   { lsp, ...settings }: LanguageSettings & LspSettings,
-  rules: Pick<Rules, "bookOf">,
+  rules: Pick<Rules, "rulesOf">,
 ): LanguageServers | undefined =>
   lsp &&
   new LanguageServers({
     settings: { ...settings, lsp },
-    bookOf: ({ id, agent, folder }) => rules.bookOf({ id, agentId: agent.id, folder }),
+    rulesOf: ({ id, agent, folder }) => rules.rulesOf({ id, agentId: agent.id, folder }),
   });
 
 const keyOf = (folder: string, name: string): string => `${folder}\0${name}`;

@@ -7,7 +7,7 @@ import { inSandbox, isLocal, type LocalServer } from "./server-sandbox.ts";
 import type { SessionMcpServer } from "./session-mcp-server.ts";
 
 interface Around {
-  book: ToolDefinitions;
+  definitions: ToolDefinitions;
   stateFolder: string;
   hostVariables: Readonly<Record<string, string | undefined>>;
   connectMs: number;
@@ -45,7 +45,7 @@ export class SessionServers implements AsyncDisposable {
 
   private constructor(around: Around) {
     this.#around = around;
-    this.#stopListening = around.book.onAccepted((id) => {
+    this.#stopListening = around.definitions.onAccepted((id) => {
       for (const [name, open] of this.#open) if (open.judged.id === id) void this.#lookAgain(name);
     });
   }
@@ -107,7 +107,7 @@ export class SessionServers implements AsyncDisposable {
   }
 
   async #connect(name: string, wanted: Promise<SessionMcpServer>): Promise<void> {
-    const { book, connectMs, stateFolder, hostVariables } = this.#around;
+    const { definitions, connectMs, stateFolder, hostVariables } = this.#around;
     try {
       const server = await wanted;
       const { origin, timeoutMs = this.#around.callMs } = server;
@@ -122,7 +122,7 @@ export class SessionServers implements AsyncDisposable {
         onToolsChanged: () => void this.#lookAgain(name),
       });
       try {
-        const judged = await book.judge({ name, origin }, await connection.tools());
+        const judged = await definitions.judge({ name, origin }, await connection.tools());
         this.#open.set(name, { origin, connection, judged, sandbox: opened.move() });
         const call: ConnectedServer["call"] = (tool, input, signal) =>
           connection.call(tool, input, signal).catch((error: unknown) => {
@@ -158,7 +158,7 @@ export class SessionServers implements AsyncDisposable {
     const before = open.judged;
     open.judged = { ...before, changes: before.changes.length > 0 ? before.changes : ["its tools just changed"] };
     try {
-      open.judged = await this.#around.book.judge({ name, origin }, await open.connection.tools());
+      open.judged = await this.#around.definitions.judge({ name, origin }, await open.connection.tools());
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       open.judged = { ...before, changes: [`its tools changed and cannot be read: ${why}`] };

@@ -43,7 +43,7 @@ export interface MessagesSettings {
 interface MessagesDependencies {
   settings: MessagesSettings;
   store: Pick<Store, "spending">;
-  book: QuotaRegistry;
+  quotaRegistry: QuotaRegistry;
   spending: SpendingSettings;
   killSwitch: KillSwitch;
   clock: Clock;
@@ -128,12 +128,12 @@ export class MessagesService implements Messages {
 
   /** Throws if a limit is too small. */
   async #reserve(most: CallAmounts): Promise<Charge[]> {
-    const { book, spending, store, clock } = this.#parts;
+    const { quotaRegistry, spending, store, clock } = this.#parts;
     const accounts: { scope: SharedScope; of: string }[] = [
       { scope: "project", of: spending.project },
       { scope: "day", of: today(clock) },
     ];
-    const limits = await book.of(accounts);
+    const limits = await quotaRegistry.of(accounts);
     const charges = accounts.flatMap((account, index) =>
       UNITS.map((unit) => ({ ...account, unit, amount: most[unit], limit: limitOf(limits[index]!, unit) })),
     );

@@ -10,7 +10,7 @@ import { gradeByProgram, type GraderQueries } from "./program-grader.ts";
 
 interface GraderDependencies {
   settings: ProcessSettings;
-  rules: Pick<Rules, "bookOf">;
+  rules: Pick<Rules, "rulesOf">;
   log: EventLog;
   checkpointStores: CheckpointStores | undefined;
   commands: Pick<SessionCommands, "shell">;

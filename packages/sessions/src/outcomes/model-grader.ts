@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Conversation, ConversationHost, ConversationSetup, TranscriptStore, TurnEnd } from "@tandem/claude-code";
 import { LlmError, newId, type LlmErrorCode } from "@tandem/protocol";
-import type { RuleBook } from "@tandem/policy";
+import type { SessionRules } from "@tandem/policy";
 import { z } from "zod";
 import { errorDetail } from "../log/error-detail.ts";
 import { openSandbox } from "../process/open-sandbox.ts";
@@ -42,7 +42,7 @@ const CRASHES: ReadonlySet<string> = new Set<LlmErrorCode>([
 
 interface ModelGraderDependencies {
   settings: ProcessSettings;
-  rules: Pick<Rules, "bookOf">;
+  rules: Pick<Rules, "rulesOf">;
   evidenceOf: (task: GradingTask) => Promise<Evidence>;
 }
 
@@ -54,12 +54,12 @@ export function createModelGrader(dependencies: ModelGraderDependencies): GradeO
   return async (task, control) => {
     const { settings, rules, evidenceOf } = dependencies;
     const { row } = task;
-    const book = await rules.bookOf({ id: row.id, agentId: row.agent.id, folder: row.folder });
+    const sessionRules = await rules.rulesOf({ id: row.id, agentId: row.agent.id, folder: row.folder });
     const prompt = gradingPrompt(task.outcome, await evidenceOf(task), row.folder);
     const reported: Grade["reported"] = {};
     let problem = "";
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-      const end = await evaluate(task, prompt, { settings, book, control });
+      const end = await evaluate(task, prompt, { settings, sessionRules, control });
       for (const [model, used] of Object.entries(end.reported)) reported[model] = sum(reported[model], used);
       const answer = verdict.safeParse(end.output);
       if (end.stop === "end_turn" && answer.success) return { ...answer.data, reported };
@@ -118,7 +118,7 @@ async function setupOf({ row }: GradingTask, settings: ProcessSettings): Promise
 
 interface Evaluation {
   settings: ProcessSettings;
-  book: RuleBook;
+  sessionRules: SessionRules;
   control: GradingControl;
 }
 
@@ -126,7 +126,7 @@ interface Evaluation {
 async function converse(
   setup: ConversationSetup,
   prompt: string,
-  { settings, book, control }: Evaluation,
+  { settings, sessionRules, control }: Evaluation,
 ): Promise<TurnEnd> {
   const { signal } = control;
   signal.throwIfAborted();
@@ -140,7 +140,7 @@ async function converse(
   signal.addEventListener("abort", stop, { once: true });
   let conversation: Conversation | undefined;
   try {
-    conversation = settings.openConversation(setup, hostOf(book, control, ended), noTranscripts());
+    conversation = settings.openConversation(setup, hostOf(sessionRules, control, ended), noTranscripts());
     control.onProcess(conversation);
     // A cancelled evaluation ends its process at once, also one that is suspended while it starts.
     await Promise.race([conversation.ready, ended.promise]);
@@ -160,14 +160,14 @@ async function converse(
 }
 
 function hostOf(
-  book: RuleBook,
+  sessionRules: SessionRules,
   { onRequestStart, onRequestEnd, onToolUse }: GradingControl,
   ended: PromiseWithResolvers<TurnEnd>,
 ): ConversationHost {
   return {
     // No person is asked: a call that needs approval is denied.
     decide: (call) => {
-      const ruled = book.judge(call);
+      const ruled = sessionRules.judge(call);
       const isAllowed = READING_TOOLS.includes(call.name) && (ruled === undefined || ruled.action === "allow");
       return { permission: isAllowed ? "allow" : "deny", ...(ruled && { verdict: ruled }) };
     },

@@ -45,11 +45,11 @@ export async function callMcpTool(
   const hosted = await hostServersOf(row, settings);
   const server = processSetup.setup.connectedServers?.find((each) => each.name === name);
   const own = hosted.find((each) => each.name === name);
-  const book = await rules.bookOf({ id: row.id, agentId: row.agent.id, folder: row.folder });
+  const sessionRules = await rules.rulesOf({ id: row.id, agentId: row.agent.id, folder: row.folder });
   const judge = sessionJudge({
     writer,
     settings,
-    book,
+    sessionRules,
     processSetup,
     hostServers: hosted,
     plans: "",

@@ -76,7 +76,7 @@ export async function openProcessSetup(
     await SessionServers.open(
       withLogins(await wantedServers(row, settings, hosted, ownerUrls, trust, parts), row, vaults),
       {
-        book: around.definitions,
+        definitions: around.definitions,
         stateFolder: settings.stateFolder,
         hostVariables: settings.hostVariables,
         connectMs: settings.deadlines.init,

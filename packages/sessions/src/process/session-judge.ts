@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import type { AllowedCall, Decision, HostServer } from "@tandem/claude-code";
-import { denyInsteadOfAsking, judgeCall, type JudgedCall, type RuleBook } from "@tandem/policy";
+import { denyInsteadOfAsking, judgeCall, type JudgedCall, type SessionRules } from "@tandem/policy";
 import { SESSION_METADATA, type ThreadId, type SessionAgent } from "@tandem/protocol";
 import { asksPerson } from "../approvals/approval-note.ts";
 import { CallRefused, THREAD_ENDED } from "../approvals/call-refused.ts";
@@ -16,7 +16,7 @@ import { MAX_OPEN_RUNS, TOO_MANY_RUNS } from "../workflows/run-limits.ts";
 interface Judged {
   writer: SessionWriter;
   settings: ProcessSettings;
-  book: RuleBook;
+  sessionRules: SessionRules;
   processSetup: ProcessSetup;
   hostServers: readonly HostServer[];
   /** Claude Code's folder for plans. */
@@ -26,13 +26,21 @@ interface Judged {
 }
 
 /** Judges the calls of a session by its policy, its rules and its MCP servers. */
-export function sessionJudge({ writer, settings, book, processSetup, hostServers, plans, skillFolders }: Judged) {
+export function sessionJudge({
+  writer,
+  settings,
+  sessionRules,
+  processSetup,
+  hostServers,
+  plans,
+  skillFolders,
+}: Judged) {
   const judges = {
     tools: writer.row.agent.tools,
     toolsOf: (thread: ThreadId) => writer.toolsOf(thread),
     agentOf: (thread: ThreadId) => writer.agentOf(thread),
     hostServers,
-    book,
+    sessionRules,
     mode: settings.permissionMode ?? "default",
     plans,
     skillFolders,

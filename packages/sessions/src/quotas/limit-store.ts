@@ -32,7 +32,7 @@ export function limitStore(store: Store, quotas: () => Quotas): Store {
     ...store,
     sessions: {
       ...sessions,
-      create: (row, inbox) => entrance.run(() => room().then(() => sessions.create(row, inbox))),
+      create: (row, input) => entrance.run(() => room().then(() => sessions.create(row, input))),
       restore: (archive) => entrance.run(() => room().then(() => sessions.restore(archive))),
     },
     files: {

@@ -1,5 +1,5 @@
 import { newId, RequestError, type SessionEventBody, type ThreadId } from "@tandem/protocol";
-import type { Inbox, SessionRow, ThreadRow, WaitingFor } from "@tandem/storage";
+import type { InputQueue, SessionRow, ThreadRow, WaitingFor } from "@tandem/storage";
 import { THREAD_ENDED } from "../approvals/call-refused.ts";
 import type { Answer } from "../approvals/pending-calls.ts";
 import { unansweredCalls } from "../log/unanswered-calls.ts";
@@ -13,7 +13,7 @@ interface ThreadOwner {
 }
 
 interface Archiving {
-  inbox: Pick<Inbox, "put">;
+  inputQueue: Pick<InputQueue, "put">;
   by: string | undefined;
 }
 
@@ -24,7 +24,7 @@ interface Archiving {
 export async function archiveThread(
   session: ThreadOwner,
   id: string,
-  { inbox, by }: Archiving,
+  { inputQueue, by }: Archiving,
 ): Promise<SessionEventBody[]> {
   if (id === session.row.primaryThread) {
     throw new RequestError("conflict", "The primary thread ends with its session.", {
@@ -46,7 +46,7 @@ export async function archiveThread(
     );
   }
   if (waiting.length > 0) {
-    await inbox.put(
+    await inputQueue.put(
       session.row.id,
       waiting.map((call) => denial(call, by ?? "unknown")),
     );

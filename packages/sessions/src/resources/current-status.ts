@@ -6,7 +6,7 @@ import { isTurnInput } from "../log/outcome-prompt.ts";
 import { newOutcome } from "../log/outcome-state.ts";
 
 interface StatusDependencies {
-  store: Pick<Store, "events" | "inbox" | "sessions">;
+  store: Pick<Store, "events" | "inputQueue" | "sessions">;
   killSwitch: Pick<KillSwitch, "state">;
 }
 
@@ -18,7 +18,7 @@ export async function readCurrent(parts: StatusDependencies, id: string): Promis
   // Read the queue before the row: a message taken in between shows in the row.
   const hasMessage = isId("session", id) && (await hasQueuedMessage(parts.store, id));
   const row = await findSessionRow(parts.store.sessions, id);
-  return hasMessage ? withPending(await begun(parts, row), await parts.store.inbox.list(row.id)) : row;
+  return hasMessage ? withPending(await begun(parts, row), await parts.store.inputQueue.list(row.id)) : row;
 }
 
 /** Reads rows like `readCurrent`. */
@@ -26,13 +26,13 @@ export async function listCurrent<P extends { data: SessionRow[] }>(
   parts: StatusDependencies,
   list: () => Promise<P>,
 ): Promise<P> {
-  const waiting = new Set<string>(await parts.store.inbox.sessions());
+  const waiting = new Set<string>(await parts.store.inputQueue.sessions());
   const page = await list();
   const data = await Promise.all(
     page.data.map(async (row) => {
       const mayBegin = waiting.has(row.id) && row.status === "idle";
       if (!waiting.has(row.id)) return row;
-      const pending = withPending(row, await parts.store.inbox.list(row.id));
+      const pending = withPending(row, await parts.store.inputQueue.list(row.id));
       return mayBegin && (await hasQueuedMessage(parts.store, row.id)) ? begun(parts, pending) : pending;
     }),
   );
@@ -49,8 +49,8 @@ export function withPending(row: SessionRow, waiting: readonly SessionEvent[]): 
   return added.length === 0 ? row : { ...row, outcomes: [...(row.outcomes ?? []), ...added] };
 }
 
-const hasQueuedMessage = async ({ inbox }: Pick<Store, "inbox">, id: SessionId): Promise<boolean> =>
-  (await inbox.list(id)).some(isTurnInput);
+const hasQueuedMessage = async ({ inputQueue }: Pick<Store, "inputQueue">, id: SessionId): Promise<boolean> =>
+  (await inputQueue.list(id)).some(isTurnInput);
 
 /** A message behind an approval, a spent budget, the kill switch or a failed worker does not begin a turn by itself. */
 async function begun({ killSwitch, store }: StatusDependencies, row: SessionRow): Promise<SessionRow> {

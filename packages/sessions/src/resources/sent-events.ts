@@ -15,7 +15,7 @@ const ANSWERS: readonly string[] = ["user.tool_confirmation", "user.custom_tool_
 const RECENT_ANSWERS = 100;
 
 interface SentEventsDependencies {
-  store: Pick<Store, "events" | "files" | "inbox">;
+  store: Pick<Store, "events" | "files" | "inputQueue">;
   killSwitch: Pick<KillSwitch, "refuse">;
   commands: Pick<SessionCommands, "check" | "judgeShell">;
   queries: OutcomeCheck["queries"];
@@ -35,7 +35,7 @@ export class SentEvents {
     const { commands, options } = this.#parts;
     checkSystemMessages(row, events);
     const hasOutcome = events.some(({ type }) => type === "user.define_outcome");
-    const waiting = hasOutcome ? await this.#parts.store.inbox.list(row.id) : [];
+    const waiting = hasOutcome ? await this.#parts.store.inputQueue.list(row.id) : [];
     refuseSecondOutcome(events, "events", { row, waiting });
     for (const [index, event] of events.entries()) await this.#checkOne(row, event, `events[${index}]`, events);
     return Promise.all(
@@ -51,7 +51,7 @@ export class SentEvents {
   /** The events with these ids, if the session has all of them. */
   async sentBefore(row: SessionRow, ids: readonly string[]): Promise<SessionEvent[] | undefined> {
     // Read the queue before the log: an event moved between the two reads is then seen twice, never lost.
-    const waiting = await this.#parts.store.inbox.list(row.id);
+    const waiting = await this.#parts.store.inputQueue.list(row.id);
     const found = await Promise.all(
       ids.map(
         async (id) =>
@@ -65,7 +65,7 @@ export class SentEvents {
   async answeredBefore(row: SessionRow, events: readonly ClientEvent[]): Promise<SessionEvent[] | undefined> {
     if (!events.every(isAnswer)) return undefined;
     // Read the queue before the log: an event moved between the two reads is then seen twice, never lost.
-    const waiting = await this.#parts.store.inbox.list(row.id);
+    const waiting = await this.#parts.store.inputQueue.list(row.id);
     const logged = await this.#parts.store.events.read(row.id, {
       order: "desc",
       limit: RECENT_ANSWERS,
@@ -130,7 +130,7 @@ export class SentEvents {
       );
     }
     // Read the queue before the log: an answer moved between the two reads is then seen twice, never missed.
-    const queued = await this.#parts.store.inbox.list(row.id);
+    const queued = await this.#parts.store.inputQueue.list(row.id);
     const turn = await readOpenTurn(this.#parts.store.events, row.id);
     const call = waitingCalls(turn).find(({ use }) => use.id === id);
     if (!call || expectedAnswer(call) !== event.type) {

@@ -157,7 +157,7 @@ export class SessionCreator {
     };
     try {
       row = { ...row, resources: await this.#dependencies.mounts.mount(row, draft.resources) };
-      const checked = draft.inbox.map(async (event, index) => {
+      const checked = draft.input.map(async (event, index) => {
         if (event.type === "user.message") return this.#dependencies.commands.check(row, event);
         if (event.type !== "user.define_outcome") return event;
         const { files } = this.#dependencies.store;
@@ -174,10 +174,10 @@ export class SessionCreator {
     await this.#dependencies.audit.note(begun(row, by));
     this.#dependencies.changed(row.id);
     if (!selfHosted) this.#dependencies.prepare?.();
-    if (draft.inbox.length > 0) await this.#dependencies.work.request(row);
-    if (draft.inbox.length > 0) this.#dependencies.actors.wake(row.id);
+    if (draft.input.length > 0) await this.#dependencies.work.request(row);
+    if (draft.input.length > 0) this.#dependencies.actors.wake(row.id);
     return sessionView(
-      withPending(draft.inbox.length > 0 ? { ...row, status: "running" } : row, draft.inbox),
+      withPending(draft.input.length > 0 ? { ...row, status: "running" } : row, draft.input),
       this.#dependencies.clock,
     );
   }

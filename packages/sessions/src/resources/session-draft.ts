@@ -28,7 +28,7 @@ import { noUsageYet } from "../log/usage-ledger.ts";
 /** A validated session request, complete except for its folder. */
 export interface SessionDraft {
   row: Omit<SessionRow, "folder" | "resources">;
-  inbox: SessionEvent[];
+  input: SessionEvent[];
   resources: SessionResourceParams[];
 }
 
@@ -66,7 +66,7 @@ export async function draftSession(
       updatedAt: at,
       archivedAt: null,
     },
-    inbox: (params.initial_events ?? []).map((event) => sentBy(event, by, clock)),
+    input: (params.initial_events ?? []).map((event) => sentBy(event, by, clock)),
     resources: await checkResources(params.resources ?? [], files),
   };
 }

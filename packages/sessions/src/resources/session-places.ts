@@ -103,19 +103,19 @@ export class SessionPlaces {
   /** Removes a session's folder. Throws `conflict` for a worktree with work that exists nowhere else. */
   async remove(row: SessionRow): Promise<void> {
     if (dirname(row.folder) === this.#scratch) await removeFolder(this.#scratch, row.folder);
-    else if (row.folder === this.#maker.book.folderOf(row.id)) await this.#maker.drop(row.id);
+    else if (row.folder === this.#maker.registry.folderOf(row.id)) await this.#maker.drop(row.id);
     else await removeMounts(row);
   }
 
   /** Removes the folder that an interrupted creation of a session left; the session must not exist. */
   async discard(session: SessionId): Promise<void> {
     await removeFolder(this.#scratch, join(this.#scratch, session));
-    if (existsSync(this.#maker.book.folderOf(session))) await this.#maker.drop(session, { discard: true });
+    if (existsSync(this.#maker.registry.folderOf(session))) await this.#maker.drop(session, { discard: true });
   }
 
   /** Removes the worktree of an archived session, if configured and nothing would be lost. */
   async archived(row: SessionRow): Promise<void> {
-    if (!this.#maker.settings.removeAtArchive || row.folder !== this.#maker.book.folderOf(row.id)) return;
+    if (!this.#maker.settings.removeAtArchive || row.folder !== this.#maker.registry.folderOf(row.id)) return;
     if ((await this.#maker.unsaved(row.id)) === undefined) await this.#maker.drop(row.id);
   }
 }

@@ -163,7 +163,7 @@ export class SessionService implements Sessions {
     const ids = retry?.ids ?? [];
     const sent = retry?.isResumed ? await this.#sent.sentBefore(row, ids) : undefined;
     // An answer counts only if no other one has come since it was checked.
-    const after = events.some(isAnswer) ? await this.#dependencies.store.inbox.position(row.id) : undefined;
+    const after = events.some(isAnswer) ? await this.#dependencies.store.inputQueue.position(row.id) : undefined;
     const given = sent ?? (await this.#sent.answeredBefore(row, events));
     if (given) return given.map(servedEvent);
     const waiting = (await this.#sent.check(row, events)).map((event, index) =>
@@ -171,13 +171,17 @@ export class SessionService implements Sessions {
     );
     await this.#dependencies.actors.claim(row.id);
     try {
-      await this.#dependencies.store.inbox.put(row.id, inQueueOrder(waiting), after === undefined ? {} : { after });
+      await this.#dependencies.store.inputQueue.put(
+        row.id,
+        inQueueOrder(waiting),
+        after === undefined ? {} : { after },
+      );
     } catch (error) {
       if (!(error instanceof RequestError) || error.code !== "conflict") throw error;
       // A try that counted as dead was only slow.
       const slow = retry && (await this.#sent.sentBefore(row, ids));
       if (slow) return slow.map(servedEvent);
-      const isStale = after !== undefined && (await this.#dependencies.store.inbox.position(row.id)) !== after;
+      const isStale = after !== undefined && (await this.#dependencies.store.inputQueue.position(row.id)) !== after;
       if (isStale) return this.send(id, events, by, retry);
       throw error;
     }
@@ -221,7 +225,7 @@ export class SessionService implements Sessions {
     const row = await this.#row(id);
     const { id: session } = row;
     // Read the queue before the log: an event moved between the two reads is then seen twice, never lost.
-    const waiting = await this.#dependencies.store.inbox.list(session);
+    const waiting = await this.#dependencies.store.inputQueue.list(session);
     const events = await read(session);
     const taken = new Set(events.map((entry) => ("event" in entry ? entry.event.id : entry.id)));
     const atEnd = range.order !== "desc" ? events.length < range.limit : range.before === undefined;
@@ -280,7 +284,7 @@ export class SessionService implements Sessions {
     await this.#dependencies.actors.with(row.id, (actor) =>
       actor.change(async () => ({
         change: {},
-        events: await archiveThread(actor, thread, { inbox: this.#dependencies.store.inbox, by }),
+        events: await archiveThread(actor, thread, { inputQueue: this.#dependencies.store.inputQueue, by }),
       })),
     );
     this.#dependencies.actors.wake(row.id);

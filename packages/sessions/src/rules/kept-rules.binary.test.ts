@@ -29,7 +29,7 @@ const open = (...file: Rule[]): KeptRules => openWith({ file });
 const user = { scope: "user" as const, of: null, by: "Ada" };
 const bash = (command: string, agentId?: string) => ({ name: "Bash", input: { command }, thread: null, agentId });
 const inSession = (rules: KeptRules, more: Partial<{ id: string; agentId: string; folder: string }> = {}) =>
-  rules.bookOf({ id: "sesn_1", agentId: "agent_1", folder: project, ...more });
+  rules.rulesOf({ id: "sesn_1", agentId: "agent_1", folder: project, ...more });
 
 test("writing files that the host's hooks run asks", async () => {
   const hook = { name: "check", on: "beforeTool" as const, timeout: 1_000, failure: "block" as const };
@@ -133,29 +133,29 @@ describe("stored rules", () => {
       await rules.add({ tool: "Bash", pattern: "pwd", action: "ask" }, of("agent_2")),
       await rules.add({ tool: "Bash", pattern: "date", action: "allow" }, of("agent_1")),
     ];
-    const book = await inSession(rules);
-    expect(book.judge(bash("ls", "agent_2"))?.action).toBe("deny");
-    expect(book.judge(bash("pwd", "agent_2"))?.action).toBe("ask");
+    const sessionRules = await inSession(rules);
+    expect(sessionRules.judge(bash("ls", "agent_2"))?.action).toBe("deny");
+    expect(sessionRules.judge(bash("pwd", "agent_2"))?.action).toBe("ask");
     // The caller's allow rules leave the subagent to its policy.
-    expect(book.judge(bash("date", "agent_2"))).toBeUndefined();
-    expect(book.judge(bash("date"))?.action).toBe("allow");
+    expect(sessionRules.judge(bash("date", "agent_2"))).toBeUndefined();
+    expect(sessionRules.judge(bash("date"))?.action).toBe("allow");
     for (const { id } of kept) await rules.remove(id!);
   });
 
   test("apply at once in a running session, also changes by other processes", async () => {
     const [here, there] = [open(), open()];
-    const book = await inSession(here);
+    const sessionRules = await inSession(here);
     const own = await here.add({ tool: "Bash", pattern: "ls", action: "deny" }, user);
-    expect(book.judge(bash("ls"))?.action).toBe("deny");
+    expect(sessionRules.judge(bash("ls"))?.action).toBe("deny");
     const foreign = await there.add({ tool: "Bash", pattern: "pwd", action: "deny" }, user);
     await here.turnHook.before?.({ message: null, opening: null, startedAt: 0 });
-    expect(book.judge(bash("pwd"))?.action).toBe("deny");
+    expect(sessionRules.judge(bash("pwd"))?.action).toBe("deny");
     await there.remove(foreign.id!);
     await there.remove(own.id!);
     await expect
       .poll(() => {
         here.turnHook.observe?.({ type: "event" } as never);
-        return book.judge(bash("ls"));
+        return sessionRules.judge(bash("ls"));
       })
       .toBeUndefined();
   });
@@ -169,15 +169,15 @@ describe("stored rules", () => {
     });
     await store.records.write("tandem", [broken("rule_a", "allow"), broken("rule_b", "deny")]);
     const rules = open();
-    const book = await inSession(rules);
-    expect(book.judge(bash("ls"))?.action).toBe("deny");
+    const sessionRules = await inSession(rules);
+    expect(sessionRules.judge(bash("ls"))?.action).toBe("deny");
     await rules.remove("rule_b");
-    expect(book.judge(bash("ls"))).toBeUndefined();
+    expect(sessionRules.judge(bash("ls"))).toBeUndefined();
     await rules.remove("rule_a");
   });
 
   test("stored rules that cannot be applied deny", async () => {
-    const book = await inSession(open());
+    const sessionRules = await inSession(open());
     const hostile = {
       name: "Bash",
       thread: null,
@@ -190,8 +190,8 @@ describe("stored rules", () => {
         },
       ),
     };
-    expect(book.judge(hostile)).toMatchObject({ action: "deny", by: "caution" });
-    expect(book.suggest(hostile)).toBeUndefined();
+    expect(sessionRules.judge(hostile)).toMatchObject({ action: "deny", by: "caution" });
+    expect(sessionRules.suggest(hostile)).toBeUndefined();
   });
 });
 

@@ -29,7 +29,7 @@ import {
   usualFolding,
   type SessionPaths,
   readCall,
-  type RuleBook,
+  type SessionRules,
   type RuleOwner,
   suggestRule,
 } from "@tandem/policy";
@@ -138,7 +138,7 @@ export class KeptRules {
   }
 
   /** The rules of a session: the user's, its project's, its agent's and its own. */
-  async bookOf(session: { id: string; agentId: string; folder: string }): Promise<RuleBook> {
+  async rulesOf(session: { id: string; agentId: string; folder: string }): Promise<SessionRules> {
     await this.#read();
     const paths = this.#paths(session.folder);
     const projects = await this.#projectsOf(session.id, session.folder);

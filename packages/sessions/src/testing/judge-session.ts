@@ -13,7 +13,7 @@ export async function judgeSession(
   const session = id as SessionId;
   const row = await store.sessions.get(session);
   const events = await store.events.read(session, { limit: 10_000 });
-  const inbox = await store.inbox.list(session);
+  const queued = await store.inputQueue.list(session);
   if (!row) return ["it is gone"];
   const status = statusOf(events);
   const waiting = unansweredCalls(row).map(({ event_id: event }) => event);
@@ -24,7 +24,7 @@ export async function judgeSession(
       return times === 1 ? [] : [`${event} is there ${times} times`];
     }),
     ...afterTheEnd(events),
-    ...(inbox.length > 0 ? [`the inbox has ${inbox.map(({ type }) => type).join()}`] : []),
+    ...(queued.length > 0 ? [`the input queue has ${queued.map(({ type }) => type).join()}`] : []),
     ...(row.status === status.says ? [] : [`the row says ${row.status}, the log ${status.says}`]),
     ...(waiting.join() === status.waiting.join() ? [] : [`the row waits for ${waiting.join()}`]),
     ...usage(events, row.usage.output_tokens),

@@ -258,7 +258,7 @@ describe("a database that is slow or away", () => {
     other = await stage.open({ leaseTtl: 5_000 });
   });
 
-  test("a message that steers is reported once, also while the store is slow to take it out of the inbox", async () => {
+  test("a message that steers is reported once, also while the store is slow to take it out of the input queue", async () => {
     const append = other.store.events.append.bind(other.store.events);
     other.store.events.append = async (...what) => {
       if (what[2]?.taken?.length) await new Promise((resolve) => setTimeout(resolve, 700));
@@ -281,16 +281,16 @@ describe("a database that is slow or away", () => {
     stage.rehearsal.use([always(text("Yes."))]);
     const session = await other.reuse(ALLOW_ALL);
     await other.turn(session, "Hello?");
-    const list = other.store.inbox.list.bind(other.store.inbox);
+    const list = other.store.inputQueue.list.bind(other.store.inputQueue);
     const refused: unknown[] = [];
     let isAway = true;
-    other.store.inbox.list = (id) => (isAway ? Promise.reject(new Error(`away ${refused.push(id)}`)) : list(id));
+    other.store.inputQueue.list = (id) => (isAway ? Promise.reject(new Error(`away ${refused.push(id)}`)) : list(id));
     const head = await other.engine.sessions.head(session.id);
     await other.say(session, "And now?");
     await expect.poll(() => refused.length).toBeGreaterThan(1);
     isAway = false;
     expect(textsOf(await other.until(session, isIdle, head))).toEqual(["Yes."]);
-    other.store.inbox.list = list;
+    other.store.inputQueue.list = list;
   });
 
   test("an engine stops in time, and with its processes", async () => {

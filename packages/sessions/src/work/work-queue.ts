@@ -53,7 +53,7 @@ export interface WorkSettings {
 }
 
 interface WorkDependencies {
-  store: Pick<Store, "records" | "sessions" | "inbox" | "tokens">;
+  store: Pick<Store, "records" | "sessions" | "inputQueue" | "tokens">;
   environment: (id: string) => Promise<Environment>;
   tenant: string;
   settings: WorkSettings & { hooks?: readonly { on: string }[] | undefined };
@@ -291,7 +291,7 @@ export class WorkQueue {
     if (!row || row.archivedAt || row.status === "terminated") return true;
     const isQuiet = row.status === "idle" && row.waitingFor.length === 0;
     if (!isQuiet || clock.now() - Date.parse(row.updatedAt) < IDLE_MS) return false;
-    return (await store.inbox.list(row.id)).length === 0;
+    return (await store.inputQueue.list(row.id)).length === 0;
   }
 
   async #notePoll(environment: string, worker: string): Promise<void> {

@@ -61,14 +61,14 @@ interface WorktreeSource {
 
 /** Creates worktrees that can be built and run, and removes them completely. */
 export class WorktreeMaker {
-  readonly book: WorktreeRegistry;
+  readonly registry: WorktreeRegistry;
   readonly settings: WorktreeSettings;
   readonly #ports: PortBlocks;
   readonly #parts: WorktreeMakerParts;
 
   constructor(parts: WorktreeMakerParts) {
     this.#parts = parts;
-    this.book = new WorktreeRegistry(join(parts.stateFolder, "worktrees"));
+    this.registry = new WorktreeRegistry(join(parts.stateFolder, "worktrees"));
     this.settings = parts.settings;
     this.#ports = new PortBlocks(join(parts.stateFolder, "ports"));
   }
@@ -76,7 +76,7 @@ export class WorktreeMaker {
   /** Creates a worktree and returns its folder. A failed setup leaves nothing behind. */
   async make(session: SessionId, { environmentId, ...from }: WorktreeSource): Promise<string> {
     const { copy, setup: command } = this.settings;
-    const into = this.book.folderOf(session);
+    const into = this.registry.folderOf(session);
     await makeShared(dirname(into), this.#parts.stateFolder, this.#parts.user);
     const made = await createWorktree({ ...from, into });
     const { folder, repository } = made;
@@ -100,11 +100,11 @@ export class WorktreeMaker {
       };
       if (command !== undefined) {
         // The hosts that people allowed for the repository are found by the record.
-        await this.book.put({ ...record, prepared: {} });
+        await this.registry.put({ ...record, prepared: {} });
         const variables = worktreeVariables({ folder, repository, ports });
         const output = await this.#setUp(command, { id: session, folder, environmentId }, variables);
-        await this.book.put({ ...record, setup: { command, output }, prepared: await readPrepared(folder) });
-      } else await this.book.put({ ...record, prepared: await readPrepared(folder) });
+        await this.registry.put({ ...record, setup: { command, output }, prepared: await readPrepared(folder) });
+      } else await this.registry.put({ ...record, prepared: await readPrepared(folder) });
       return folder;
     } catch (error) {
       await this.drop(session, { discard: true });
@@ -136,17 +136,17 @@ export class WorktreeMaker {
 
   /** Fails with `conflict` for uncommitted work, unless it may be lost. The branch stays if it has commits. */
   async drop(session: string, { discard = false }: { discard?: boolean } = {}): Promise<void> {
-    const folder = this.book.folderOf(session);
-    const prepared = (await this.book.get(session))?.prepared ?? {};
+    const folder = this.registry.folderOf(session);
+    const prepared = (await this.registry.get(session))?.prepared ?? {};
     await removeWorktree(folder, { discard, prepared });
     await this.#ports.free(folder);
-    await this.book.remove(session);
+    await this.registry.remove(session);
   }
 
   /** Why a worktree must not be removed; undefined if nothing would be lost. */
   async unsaved(session: string): Promise<string | undefined> {
-    const entry = await this.book.get(session);
-    const found = await findUnsaved(this.book.folderOf(session), entry?.prepared).catch((error: unknown) => {
+    const entry = await this.registry.get(session);
+    const found = await findUnsaved(this.registry.folderOf(session), entry?.prepared).catch((error: unknown) => {
       // A missing folder has no work.
       if (error instanceof RequestError && error.message.includes("does not exist")) return undefined;
       throw error;

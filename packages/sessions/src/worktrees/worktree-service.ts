@@ -56,7 +56,7 @@ export class WorktreeService {
 
   /** Newest first. */
   async list(): Promise<WorktreeView[]> {
-    const entries = await this.#maker.book.list();
+    const entries = await this.#maker.registry.list();
     return Promise.all(entries.map(async (entry) => view(entry, await this.#store.sessions.get(entry.session))));
   }
 
@@ -112,7 +112,7 @@ export class WorktreeService {
   prune(dryRun: boolean, by: string): Promise<WorktreePrune> {
     return this.#serial.run(async () => {
       const outcome: WorktreePrune = { removed: [], kept: [] };
-      for (const { session, folder, branch } of await this.#maker.book.list()) {
+      for (const { session, folder, branch } of await this.#maker.registry.list()) {
         const row = await this.#store.sessions.get(session);
         if (row && !row.archivedAt) continue;
         const why = await this.#maker.unsaved(session).catch((error: unknown) => String(error));
@@ -148,7 +148,7 @@ export class WorktreeService {
     }
     const merged = { ...merge, left: uncommitted, dry_run: dryRun };
     if (!dryRun && merge.kind !== "nothing") {
-      await this.#maker.book.put({ ...entry, merged });
+      await this.#maker.registry.put({ ...entry, merged });
       await this.#note({ kind: "worktree.merged", actor: by, session, details: { ...merge } });
     }
     return merged;
@@ -159,7 +159,7 @@ export class WorktreeService {
     const { merged } = entry;
     if (!merged) throw nothingToUndo("merged");
     await undoMerge(entry.folder, merged);
-    await this.#maker.book.put({ ...entry, merged: null });
+    await this.#maker.registry.put({ ...entry, merged: null });
     await this.#note({ kind: "worktree.undone", actor: by, session, details: { what: "merge", into: merged.into } });
     return { ...merged, before: merged.after, after: merged.before };
   }
@@ -175,8 +175,8 @@ export class WorktreeService {
     const { patch } = await this.#patch(entry);
     const { files, undo } = await applyPatch(folder, patch, { dryRun });
     if (!dryRun && files.length > 0) {
-      await this.#maker.book.putUndoPatch(session, undo);
-      await this.#maker.book.put({ ...entry, applied: { folder, files } });
+      await this.#maker.registry.putUndoPatch(session, undo);
+      await this.#maker.registry.put({ ...entry, applied: { folder, files } });
       await this.#note({ kind: "worktree.applied", actor: by, session, details: { folder, files } });
     }
     return { folder, files, dry_run: dryRun, undone: false };
@@ -184,12 +184,12 @@ export class WorktreeService {
 
   async #unapply(session: string, { dry_run: dryRun }: WorktreeApplyParams, by: string): Promise<WorktreeApply> {
     const entry = await this.#entry(session);
-    const undo = await this.#maker.book.undoPatch(session);
+    const undo = await this.#maker.registry.undoPatch(session);
     if (!entry.applied || undo === undefined) throw nothingToUndo("applied");
     const { folder, files } = entry.applied;
     await applyPatch(folder, undo, { dryRun });
     if (!dryRun) {
-      await this.#maker.book.put({ ...entry, applied: null });
+      await this.#maker.registry.put({ ...entry, applied: null });
       await this.#note({ kind: "worktree.undone", actor: by, session, details: { what: "patch", folder, files } });
     }
     return { folder, files, dry_run: dryRun, undone: !dryRun };
@@ -210,7 +210,7 @@ export class WorktreeService {
   }
 
   async #entry(session: string): Promise<WorktreeRecord> {
-    const entry = await this.#maker.book.get(session);
+    const entry = await this.#maker.registry.get(session);
     if (entry) return entry;
     const row = await this.#store.sessions.get(session);
     throw new RequestError(

@@ -14,7 +14,7 @@ import {
 import { z } from "zod";
 import type { SessionRow, ThreadRow, TranscriptLine } from "../store.ts";
 
-// An exported session is JSON Lines: a header, the session, then its threads, events, transcripts and inbox. The last
+// An exported session is JSON Lines: a header, the session, then its threads, events, transcripts and queued input. The last
 // line holds the number of lines before it, so that a truncated file is detected.
 
 export const ARCHIVE_VERSION = 1;

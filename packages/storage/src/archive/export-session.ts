@@ -23,6 +23,6 @@ export async function* exportSession(store: Store, id: string): AsyncIterable<st
     for (const each of await store.transcripts.load(id, subpath))
       yield line({ type: "transcript", subpath, line: each });
   }
-  for (const event of await store.inbox.list(id)) yield line({ type: "inbox", event });
+  for (const event of await store.inputQueue.list(id)) yield line({ type: "inbox", event });
   yield line({ type: "end", lines: count });
 }

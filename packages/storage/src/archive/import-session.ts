@@ -35,7 +35,7 @@ export async function importSession(
     reader.read(line);
     if (reader.count % LINES_AT_ONCE === 0) await setImmediate();
   }
-  const { session, threads, inbox, ...rest } = reader.finish();
+  const { session, threads, input, ...rest } = reader.finish();
   if (session.status === "running" || session.status === "rescheduling") {
     throw new RequestError("conflict", "The session was running when it was exported.", {
       fix: "Export it again once it is idle.",
@@ -50,10 +50,10 @@ export async function importSession(
   await store.sessions.restore({
     session: { ...session, id, folder: options.folder, place: options.place ?? null },
     threads: threads.map((thread) => ({ ...thread, session: id })),
-    inbox: options.withWaiting ? inbox : [],
+    input: options.withWaiting ? input : [],
     ...rest,
   });
-  return { id, waiting: inbox.length };
+  return { id, waiting: input.length };
 }
 
 class ArchiveReader {
@@ -62,7 +62,7 @@ class ArchiveReader {
   #isEnded = false;
   readonly #threads: ThreadRow[] = [];
   readonly #events: LoggedEvent[] = [];
-  readonly #inbox: SessionEvent[] = [];
+  readonly #input: SessionEvent[] = [];
   readonly #transcripts = new Map<string, TranscriptLine[]>();
 
   read(text: string): void {
@@ -75,7 +75,7 @@ class ArchiveReader {
     if (!this.#isEnded || !session) throw damaged("its end is missing");
     if (!this.#threads.some(({ id }) => id === session.primaryThread)) throw damaged("its primary thread is missing");
     const transcripts = [...this.#transcripts].map(([subpath, lines]) => ({ subpath, lines }));
-    return { session, threads: this.#threads, events: this.#events, inbox: this.#inbox, transcripts };
+    return { session, threads: this.#threads, events: this.#events, input: this.#input, transcripts };
   }
 
   #take(line: ArchiveLine): void {
@@ -104,7 +104,7 @@ class ArchiveReader {
         return;
       }
       case "inbox":
-        this.#inbox.push(line.event);
+        this.#input.push(line.event);
         return;
       case "end":
         if (line.lines !== this.count - 1) throw damaged("lines are missing");

@@ -64,9 +64,9 @@ export class Stage implements AsyncDisposable {
   }
 
   /** Creates a session and takes its lease. */
-  async session(fields: Partial<SessionRow> = {}, inbox: SessionEvent[] = []): Promise<Lease & { row: SessionRow }> {
+  async session(fields: Partial<SessionRow> = {}, input: SessionEvent[] = []): Promise<Lease & { row: SessionRow }> {
     const row = sessionRow(fields);
-    await this.store.sessions.create(row, inbox);
+    await this.store.sessions.create(row, input);
     const lease = await this.store.leases.take(row.id, "stage", 60_000);
     return { ...lease!, row };
   }

@@ -5,7 +5,7 @@ import { verifyAnnouncements } from "./verify-announcements.ts";
 import { verifyArchive } from "./verify-archive.ts";
 import { verifyAudit } from "./verify-audit-log.ts";
 import { verifyFollow } from "./verify-follow.ts";
-import { verifyInbox } from "./verify-inbox.ts";
+import { verifyInputQueue } from "./verify-input-queue.ts";
 import { verifyJobFollow } from "./verify-job-follow.ts";
 import { verifyJobs } from "./verify-jobs.ts";
 import { verifyLeases } from "./verify-leases.ts";
@@ -23,7 +23,7 @@ import { verifyWorkers } from "./verify-workers.ts";
 const EVERY_TENANT: Record<string, Behaviours> = {
   log: verifyLog,
   follow: verifyFollow,
-  inbox: verifyInbox,
+  "input queue": verifyInputQueue,
   lease: verifyLeases,
   session: verifySessions,
   resource: verifyResources,

@@ -40,7 +40,7 @@ async function everything(store: Store, { id }: SessionRow): Promise<unknown> {
     threads: await store.sessions.threads(id),
     events: await store.events.read(id, { limit: 10_000 }),
     head: await store.events.head(id),
-    inbox: await store.inbox.list(id),
+    input: await store.inputQueue.list(id),
     main: await store.transcripts.load(id, "main"),
     sub: await store.transcripts.load(id, "subagents/a"),
   };
@@ -109,7 +109,7 @@ export const verifyArchive: Behaviours = {
     // The importer sets the folder; waiting input is imported only on request.
     const { id, waiting } = await importSession(elsewhere, good, { folder: "/elsewhere", withWaiting: false });
     expect(await elsewhere.sessions.get(id)).toMatchObject({ folder: "/elsewhere" });
-    expect(waiting).toBe((await stage.store.inbox.list(row.id)).length);
-    expect(await elsewhere.inbox.list(id)).toEqual([]);
+    expect(waiting).toBe((await stage.store.inputQueue.list(row.id)).length);
+    expect(await elsewhere.inputQueue.list(id)).toEqual([]);
   },
 };

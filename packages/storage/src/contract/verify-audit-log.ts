@@ -76,7 +76,7 @@ export const verifyAudit: Behaviours = {
     // A restored session's past events are not audited again.
     const row = sessionRow({ id: session });
     const events = [{ seq: 1, thread: null, event: message("said") }];
-    await stage.store.sessions.restore({ session: row, threads: [], events, inbox: [], transcripts: [] });
+    await stage.store.sessions.restore({ session: row, threads: [], events, input: [], transcripts: [] });
     expect(await stage.store.audit.cursor(session)).toMatchObject({ after: 1 });
     expect(await stage.store.audit.behind(1_000)).not.toContain(session);
   },

@@ -323,7 +323,7 @@ export const verifyJobs: Behaviours = {
     const heard: string[] = [];
     const stop = [
       stage.store.events.onAppend((session) => heard.push(session)),
-      stage.store.inbox.onPut((session) => heard.push(session)),
+      stage.store.inputQueue.onPut((session) => heard.push(session)),
     ];
     const { row, ...lease } = await stage.job({ state: "running" });
     await stage.store.jobs.write(lease, [step(1)]);

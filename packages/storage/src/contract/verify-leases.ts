@@ -117,7 +117,7 @@ export const verifyLeases: Behaviours = {
     await until(async () => ((await wanted()).has(died.id) ? true : undefined));
     expect((await wanted()).has(waits.id)).toBe(false);
     expect((await wanted()).has(held.session)).toBe(true);
-    const taken = (await stage.store.inbox.list(waits.id)).map(({ id }) => id);
+    const taken = (await stage.store.inputQueue.list(waits.id)).map(({ id }) => id);
     await stage.store.events.append(lease, [], { taken });
     await stage.store.leases.release(lease);
     expect((await wanted()).has(waits.id)).toBe(false);

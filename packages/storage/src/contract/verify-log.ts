@@ -153,9 +153,9 @@ export const verifyLog: Behaviours = {
     expect(await events.head(newId("session"))).toBe(0);
   },
 
-  "Events, the session's row, threads and consumed inbox entries are written atomically": async (stage) => {
+  "Events, the session's row, threads and consumed input are written atomically": async (stage) => {
     const { row, ...lease } = await stage.session({}, [sent("first")]);
-    const [waiting] = await stage.store.inbox.list(row.id);
+    const [waiting] = await stage.store.inputQueue.list(row.id);
     const thread = threadRow(row);
     const change = {
       status: "running",
@@ -173,7 +173,7 @@ export const verifyLog: Behaviours = {
     const after = await stage.store.sessions.get(row.id);
     expect(after).toEqual({ ...row, ...change, updatedAt: after!.updatedAt });
     expect(after!.updatedAt >= row.updatedAt).toBe(true);
-    expect(await stage.store.inbox.list(row.id)).toEqual([]);
+    expect(await stage.store.inputQueue.list(row.id)).toEqual([]);
     expect((await stage.store.sessions.threads(row.id)).map(({ id }) => id)).toEqual(
       [row.primaryThread, thread.id].sort(),
     );
@@ -194,7 +194,7 @@ export const verifyLog: Behaviours = {
 
   "A stale writer is rejected, and nothing of its append is written": async (stage) => {
     const { row } = await stage.session({}, [sent("wait")]);
-    const [waiting] = await stage.store.inbox.list(row.id);
+    const [waiting] = await stage.store.inputQueue.list(row.id);
     const old = { session: row.id, token: 1 };
     await stage.store.leases.release(old);
     const lease = await stage.other.leases.take(row.id, "other", 60_000);
@@ -206,7 +206,7 @@ export const verifyLog: Behaviours = {
     await expect(late).rejects.toBeInstanceOf(LeaseLost);
     await expect(late).rejects.toMatchObject({ code: "lease_lost", session: row.id });
     expect(await stage.store.events.read(row.id, { limit: 1 })).toEqual([]);
-    expect(await stage.store.inbox.list(row.id)).toEqual([waiting]);
+    expect(await stage.store.inputQueue.list(row.id)).toEqual([waiting]);
     expect(await stage.store.sessions.get(row.id)).toEqual(row);
     expect(await stage.store.sessions.threads(row.id)).toHaveLength(1);
     const [good] = await stage.other.events.append(lease!, [{ thread: null, event: message("good") }]);
@@ -253,7 +253,7 @@ export const verifyLog: Behaviours = {
         ...leases.map((lease, index) =>
           index % 2 === side
             ? store.events.append(lease, [{ thread: null, event: message("mine") }], { session: { activeMs: round } })
-            : store.inbox.put(lease.session, [sent("yours")]),
+            : store.inputQueue.put(lease.session, [sent("yours")]),
         ),
         store.leases.renew(leases.toReversed(), 60_000),
       ]),
@@ -262,7 +262,7 @@ export const verifyLog: Behaviours = {
     expect(outcomes.filter(({ status }) => status === "rejected")).toEqual([]);
     for (const { session } of leases) {
       expect(await stage.store.events.head(session)).toBe(10);
-      expect(await stage.store.inbox.list(session)).toHaveLength(10);
+      expect(await stage.store.inputQueue.list(session)).toHaveLength(10);
     }
   }),
 

@@ -17,17 +17,17 @@ async function series(stage: Stage, days: readonly number[]): Promise<{ rows: Se
 }
 
 export const verifySessions: Behaviours = {
-  "A session round-trips with its primary thread and inbox": defaultTenantOnly(async (stage) => {
+  "A session round-trips with its primary thread and input": defaultTenantOnly(async (stage) => {
     const row = sessionRow({
       title: "NUL \u0000 and 🌲",
       agent: sessionAgent({ system: "long ".repeat(20_000) }),
       budget: { type: "limit", max_list_cost: { amount: "2500", currency: "USD" } },
       waitingFor: [{ event_id: "sevt_1", type: "custom_tool_result", name: "ask" }],
     });
-    const inbox = [sent("one"), sent("two")];
-    await stage.store.sessions.create(row, inbox);
+    const input = [sent("one"), sent("two")];
+    await stage.store.sessions.create(row, input);
     expect(await stage.other.sessions.get(row.id)).toEqual(row);
-    expect(await stage.store.inbox.list(row.id)).toEqual(inbox);
+    expect(await stage.store.inputQueue.list(row.id)).toEqual(input);
     const { multiagent: _, ...agent } = row.agent;
     expect(await stage.store.sessions.threads(row.id)).toEqual([
       threadRow(row, { id: row.primaryThread, parent: null, agent, status: "idle", usage: row.usage }),
@@ -40,7 +40,7 @@ export const verifySessions: Behaviours = {
     const again = stage.store.sessions.create({ ...row, title: "other" }, [sent("late")]);
     await expect(again).rejects.toMatchObject({ code: "conflict" });
     expect(await stage.store.sessions.get(row.id)).toEqual(row);
-    expect(await stage.store.inbox.list(row.id)).toEqual([]);
+    expect(await stage.store.inputQueue.list(row.id)).toEqual([]);
   },
 
   "Pages go in both directions to exact ends, and stay stable while rows change": async (stage) => {
@@ -191,7 +191,7 @@ export const verifySessions: Behaviours = {
       await stage.store.transcripts.append({ session, token }, "main", [{ uuid: session, text: `of ${session}` }]);
       const content = Buffer.from(`of ${session}`);
       await stage.store.files.create(file(content.length, { scope: { type: "session", id: session } }), content);
-      await stage.store.inbox.put(session, [sent(`of ${session}`)]);
+      await stage.store.inputQueue.put(session, [sent(`of ${session}`)]);
     }
     const before = await stage.fixture.dump(stage.location);
     expect(before.split(lease.session).length).toBeGreaterThan(8);
@@ -201,7 +201,9 @@ export const verifySessions: Behaviours = {
     expect(after.split(survivor.session)).toHaveLength(before.split(survivor.session).length);
     expect(await stage.store.sessions.get(lease.session)).toBeUndefined();
     await expect(stage.appendEach(lease, ["late"])).rejects.toBeInstanceOf(LeaseLost);
-    await expect(stage.store.inbox.put(lease.session, [sent("late")])).rejects.toMatchObject({ code: "not_found" });
+    await expect(stage.store.inputQueue.put(lease.session, [sent("late")])).rejects.toMatchObject({
+      code: "not_found",
+    });
   },
 
   "Only the lease holder can delete a session": async (stage) => {

@@ -92,9 +92,9 @@ export const verifyTenants: Behaviours = {
     await here[0]!.sessions.create(mine, [sent("waits")]);
     for (const store of [stage.store, here[1]!, there[1]!]) {
       expect(await store.sessions.get(mine.id)).toBeUndefined();
-      expect(await store.inbox.sessions()).not.toContain(mine.id);
+      expect(await store.inputQueue.sessions()).not.toContain(mine.id);
       await expect(store.leases.take(mine.id, "stranger", 1_000)).rejects.toMatchObject({ code: "not_found" });
-      await expect(store.inbox.put(mine.id, [sent("stranger")])).rejects.toMatchObject({ code: "not_found" });
+      await expect(store.inputQueue.put(mine.id, [sent("stranger")])).rejects.toMatchObject({ code: "not_found" });
     }
     // Shared stores are visible to all tenants.
     const token = tokenRow({ tenant: ids[0] });
@@ -110,7 +110,7 @@ export const verifyTenants: Behaviours = {
     const id = newId("session");
     for (const store of here) await speak(store, id, "first");
     const heard: string[][] = [[], []];
-    for (const [index, store] of there.entries()) store.inbox.onPut((session) => heard[index]!.push(session));
+    for (const [index, store] of there.entries()) store.inputQueue.onPut((session) => heard[index]!.push(session));
     const followed = there.map((store) => collect(store, id, 0, 3));
     const append = async (store: Store, text: string): Promise<void> => {
       const lease = (await store.leases.take(id, "me", 60_000))!;
@@ -129,7 +129,7 @@ export const verifyTenants: Behaviours = {
     const lease = (await here[1]!.leases.take(id, "me", 60_000))!;
     await here[1]!.sessions.delete(lease);
     await append(here[0]!, "own");
-    await here[0]!.inbox.put(id, [sent("hello")]);
+    await here[0]!.inputQueue.put(id, [sent("hello")]);
     await until(() => heard[0]![0]);
     await append(here[0]!, "last");
     expect((await followed[0]!).map(({ event }) => textOf(event))).toEqual(["first", "own", "last"]);

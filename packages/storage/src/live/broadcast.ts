@@ -27,7 +27,7 @@ export class Broadcast {
   readonly #appendListeners = new Set<AppendListener>();
   readonly #putListeners = new Set<PutListener>();
   readonly #growthListeners = new Set<GrowthListener>();
-  /** Highest inbox position already reported, by session. */
+  /** Highest position of an input queue already reported, by session. */
   readonly #marks = new Map<string, number>();
   /** Number of appends that this process has under way, by session. */
   readonly #writing = new Map<string, number>();

@@ -6,7 +6,7 @@ import "./blobs.ts";
 import "./environments.ts";
 import "./events.ts";
 import "./files.ts";
-import "./inbox.ts";
+import "./input-queue.ts";
 import "./jobs.ts";
 import "./leases.ts";
 import "./schema/migrate.ts";

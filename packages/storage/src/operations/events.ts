@@ -6,7 +6,7 @@ import { fence } from "./fence.ts";
 import { announce } from "./announcements.ts";
 import { appendInOneStatement } from "./append-in-one-statement.ts";
 import { PREPARED_ROWS, type AppendArgs, type EventRow, type LoggedRow } from "./event-rows.ts";
-import { takeFromInbox } from "./inbox.ts";
+import { takeInput } from "./input-queue.ts";
 import { changeSession, saveThreads } from "./session-rows.ts";
 
 /** One page; larger reads take several queries, so that the event loop is not blocked. */
@@ -22,7 +22,7 @@ function* append({ lease, rows, taken, threads, change, announce: announced }: A
   const log = yield* fence(lease, rows.length);
   const first = log.seq - rows.length + 1;
   yield* insertEvents(log.number, first, rows);
-  if (taken.length > 0) yield* takeFromInbox(lease.session, taken);
+  if (taken.length > 0) yield* takeInput(lease.session, taken);
   yield* saveThreads(threads);
   if (change) yield* changeSession(lease.session, change);
   yield* announce(announced);

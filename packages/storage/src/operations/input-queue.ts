@@ -2,28 +2,28 @@ import { operation } from "../operation.ts";
 import { noSuchSession, refuse } from "../refusal.ts";
 import { all, insertAll, join, list, one, raw, sql, type Value, type Work } from "../sql-statement.ts";
 
-export interface InboxEntry {
+export interface InputEntry {
   id: string;
   body: string;
 }
 
-export const inboxRows = (
+export const inputRows = (
   session: string,
   first: number,
-  entries: readonly InboxEntry[],
+  entries: readonly InputEntry[],
   now: number,
 ): Record<string, Value>[] =>
   entries.map(({ id, body }, index) => ({ session, position: first + index, id, body, put_at: now }));
 
 interface PutArgs {
   session: string;
-  entries: readonly InboxEntry[];
+  entries: readonly InputEntry[];
   /** Refused unless this is the last position. */
   after?: number;
 }
 
 /** Returns the position of the last entry. */
-export const putIntoInbox = operation("inbox.put", put, { single: putInOneStatement });
+export const putInput = operation("inbox.put", put, { single: putInOneStatement });
 
 function* put({ session, entries, after }: PutArgs): Work<number> {
   // Updating the row locks it: concurrent puts to one session are serialised.
@@ -34,12 +34,12 @@ function* put({ session, entries, after }: PutArgs): Work<number> {
   if (after !== undefined && log.inbox_seq - entries.length !== after) {
     throw refuse("conflict", "Other input has arrived at the session meanwhile.");
   }
-  // A late retry of a send must not be logged twice. The inbox itself refuses ids that are still in it.
+  // A late retry of a send must not be logged twice. The queue itself refuses ids that are still in it.
   const ids = entries.map(({ id }) => id);
   const logged = yield* one(sql<{ id: string }>`
     select id from event where log = ${log.number} and id in ${list(ids)} limit 1`);
   if (logged) throw refuse("conflict", `The session has the event ${logged.id} already.`);
-  yield* insertAll("inbox", inboxRows(session, log.inbox_seq - entries.length + 1, entries, log.now));
+  yield* insertAll("inbox", inputRows(session, log.inbox_seq - entries.length + 1, entries, log.now));
   return log.inbox_seq;
 }
 
@@ -77,16 +77,16 @@ function* advanceAndInsert({ session, entries }: PutArgs): Work<number> {
   return row.inbox_seq;
 }
 
-export function* takeFromInbox(session: string, ids: readonly string[]): Work<void> {
+export function* takeInput(session: string, ids: readonly string[]): Work<void> {
   yield sql`delete from inbox where session = ${session} and id in ${list(ids)}`;
 }
 
-export const listInbox = operation("inbox.list", function* (session: string): Work<InboxEntry[]> {
-  return yield* all(sql<InboxEntry>`select id, body from inbox where session = ${session} order by position`);
+export const listInput = operation("inbox.list", function* (session: string): Work<InputEntry[]> {
+  return yield* all(sql<InputEntry>`select id, body from inbox where session = ${session} order by position`);
 });
 
 /** The position of the last entry ever put; 0 before the first. */
-export const inboxPosition = operation("inbox.position", function* (session: string): Work<number> {
+export const inputPosition = operation("inbox.position", function* (session: string): Work<number> {
   const log = yield* one(sql<{ inbox_seq: number }>`select inbox_seq from log where session = ${session}`);
   return log?.inbox_seq ?? 0;
 });
@@ -96,7 +96,7 @@ export interface Waiting {
   position: number;
 }
 
-/** Sessions with a non-empty inbox, and the highest position in it. */
+/** Sessions with input, and the highest position in it. */
 export const waitingSessions = operation("inbox.waiting", function* (): Work<Waiting[]> {
   return yield* all(sql<Waiting>`
     select session, max(position) as position from inbox group by session order by session`);

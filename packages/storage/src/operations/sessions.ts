@@ -6,7 +6,7 @@ import { announce, type AnnouncementRow } from "./announcements.ts";
 import type { EventRow } from "./event-rows.ts";
 import { insertEvents } from "./events.ts";
 import { fence } from "./fence.ts";
-import { inboxRows, type InboxEntry } from "./inbox.ts";
+import { inputRows, type InputEntry } from "./input-queue.ts";
 import { readPage, within, type PageArgs, type Span } from "./read-page.ts";
 import {
   insertSession,
@@ -21,24 +21,24 @@ export interface CreateSessionArgs {
   session: SessionInput;
   threads: readonly ThreadInput[];
   events: readonly EventRow[];
-  inbox: readonly InboxEntry[];
+  input: readonly InputEntry[];
   transcripts: readonly TranscriptRow[];
   announce: readonly AnnouncementRow[];
 }
 
 /** Creates a new session, or restores an archived one with its events. */
 export const createSession = operation("sessions.create", function* (args: CreateSessionArgs): Work<void> {
-  const { session, threads, events, inbox, transcripts } = args;
+  const { session, threads, events, input, transcripts } = args;
   const { id } = session.columns;
   yield* insertSession(session, threads);
-  const row = { session: id, seq: events.length, inbox_seq: inbox.length, lease_token: 0 };
+  const row = { session: id, seq: events.length, inbox_seq: input.length, lease_token: 0 };
   const log = yield* one(
     sql<{ number: number; now: number }>`${insert("log", [row])} returning number, now_ms() as now`,
   );
   yield* insertEvents(log!.number, 1, events);
   // Imported events were audited by the server that ran them.
   if (events.length > 0) yield insert("audit_cursor", [{ session: id, seq: events.length }]);
-  yield* insertAll("inbox", inboxRows(id, 1, inbox, log!.now));
+  yield* insertAll("inbox", inputRows(id, 1, input, log!.now));
   yield* insertAll(
     "transcript",
     transcripts.map((line) => ({ log: log!.number, ...line })),

@@ -69,7 +69,7 @@ describe.skipIf(missing)(`a Postgres outage${missing ? ` (skipped: ${missing})` 
         seen.push(...batch.map(({ seq }) => seq));
     })();
     const puts: string[] = [];
-    other.inbox.onPut((session) => puts.push(session));
+    other.inputQueue.onPut((session) => puts.push(session));
     await store.events.append(lease, [{ thread: null, event: message("before") }]);
     await until(() => seen[0]);
     await postgres.kill();
@@ -77,7 +77,7 @@ describe.skipIf(missing)(`a Postgres outage${missing ? ` (skipped: ${missing})` 
     await postgres.start();
     await head(store, lease);
     await store.events.append(lease, [{ thread: null, event: message("after") }]);
-    await store.inbox.put(lease.session, [{ ...message("sent"), processed_at: null }]);
+    await store.inputQueue.put(lease.session, [{ ...message("sent"), processed_at: null }]);
     await until(() => seen[1]);
     await until(() => puts[0]);
     expect(seen).toEqual([1, 2]);

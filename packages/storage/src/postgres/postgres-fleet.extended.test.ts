@@ -199,7 +199,7 @@ describe.skipIf(missing)(
           const lease = (await here.leases.take(row.id, "me", 600_000))!;
           await append(here, lease, "before");
           const puts: string[] = [];
-          there.inbox.onPut((session) => puts.push(session));
+          there.inputQueue.onPut((session) => puts.push(session));
           let seen = 0;
           const followed = collect(there, row.id, 0, 2, () => void (seen += 1));
           await until(() => seen || undefined);
@@ -216,7 +216,7 @@ describe.skipIf(missing)(
       await postgres.start();
       for (const { here, lease, followed, puts } of stages) {
         await until(() => append(here, lease, "after").catch(() => undefined));
-        await here.inbox.put(lease.session, [{ ...message("sent"), processed_at: null }]);
+        await here.inputQueue.put(lease.session, [{ ...message("sent"), processed_at: null }]);
         expect((await followed).map(({ event }) => textOf(event))).toEqual(["before", "after"]);
         await until(() => puts[0]);
         expect(new Set(puts)).toEqual(new Set([lease.session]));

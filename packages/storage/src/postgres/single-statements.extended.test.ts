@@ -63,12 +63,12 @@ describe.skipIf(missing)(`writes in one statement${missing ? ` (skipped: ${missi
           [log, event.id],
         );
       },
-      () => store.inbox.put(lease.session, [event]),
+      () => store.inputQueue.put(lease.session, [event]),
     );
     await expect(put).rejects.toMatchObject({ code: "conflict" });
-    expect(await store.inbox.list(lease.session)).toEqual([]);
-    await store.inbox.put(lease.session, [sent("another")]);
-    expect(await store.inbox.list(lease.session)).toHaveLength(1);
+    expect(await store.inputQueue.list(lease.session)).toEqual([]);
+    await store.inputQueue.put(lease.session, [sent("another")]);
+    expect(await store.inputQueue.list(lease.session)).toHaveLength(1);
   });
 
   test("transcript lines keep their place behind lines that were committed meanwhile", async () => {
@@ -93,7 +93,7 @@ describe.skipIf(missing)(`writes in one statement${missing ? ` (skipped: ${missi
   test("nothing of an append is written if the lease is lost while it waits", async () => {
     const { lease } = await newSession();
     const input = sent("stays");
-    await store.inbox.put(lease.session, [input]);
+    await store.inputQueue.put(lease.session, [input]);
     const before = await store.sessions.get(lease.session);
     const event = { ...input, processed_at: new Date().toISOString() };
     const append = during(
@@ -108,7 +108,7 @@ describe.skipIf(missing)(`writes in one statement${missing ? ` (skipped: ${missi
     );
     await expect(append).rejects.toMatchObject({ code: "lease_lost" });
     expect(await store.events.read(lease.session, { limit: 5 })).toEqual([]);
-    expect(await store.inbox.list(lease.session)).toEqual([input]);
+    expect(await store.inputQueue.list(lease.session)).toEqual([input]);
     expect(await store.sessions.get(lease.session)).toEqual(before);
   });
 

@@ -183,12 +183,12 @@ test("nothing is added to a log that cannot be read back; other sessions work", 
     .run("\0\0\0", damaged.session);
   await using store = await openStore(file);
   const refused = { code: "conflict", detail: "log_unreadable", fix: expect.stringContaining("copy") };
-  await expect(store.inbox.put(damaged.session, [sent("hello")])).rejects.toMatchObject(refused);
+  await expect(store.inputQueue.put(damaged.session, [sent("hello")])).rejects.toMatchObject(refused);
   await expect(store.events.append(damaged, [{ thread: null, event: message("after") }])).rejects.toMatchObject(
     refused,
   );
-  expect(await store.inbox.list(damaged.session)).toEqual([]);
-  await store.inbox.put(other.session, [sent("hello")]);
+  expect(await store.inputQueue.list(damaged.session)).toEqual([]);
+  await store.inputQueue.put(other.session, [sent("hello")]);
   await store.events.append(other, [{ thread: null, event: message("after") }]);
 });
 

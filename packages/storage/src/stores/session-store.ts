@@ -15,7 +15,7 @@ import {
 import type { SessionRow, SessionStore, ThreadRow } from "../store.ts";
 import type { AnnouncementPort } from "./announcement-port.ts";
 import { encodeEvent } from "../rows/event-row.ts";
-import { toEntry } from "./inbox.ts";
+import { toEntry } from "./input-queue.ts";
 import { plainLease } from "./leases.ts";
 import { readList } from "./read-list.ts";
 import { decodeSession, decodeThread, encodeSession, encodeThread } from "../rows/session-row.ts";
@@ -46,13 +46,13 @@ export function createSessionStore(
   const add = async (
     row: SessionRow,
     threads: readonly ThreadRow[],
-    inbox: readonly SessionEvent[],
+    input: readonly SessionEvent[],
     past?: Pick<CreateSessionArgs, "events" | "transcripts">,
   ): Promise<void> => {
     const args: Omit<CreateSessionArgs, "announce"> = {
       session: encodeSession(row),
       threads: threads.map(encodeThread),
-      inbox: inbox.map(toEntry),
+      input: input.map(toEntry),
       events: [],
       transcripts: [],
       ...past,
@@ -60,12 +60,12 @@ export function createSessionStore(
     await announcements.with([{ type: "session.created", id: row.id }], (announce) =>
       database.write(createSession, { ...args, announce }),
     );
-    if (inbox.length > 0) broadcast.put(row.id, inbox.length);
+    if (input.length > 0) broadcast.put(row.id, input.length);
   };
   return {
-    create: (row, inbox) => add(row, [primaryThread(row)], inbox),
-    restore: ({ session, threads, events, inbox, transcripts }) =>
-      add(session, threads, inbox, {
+    create: (row, input) => add(row, [primaryThread(row)], input),
+    restore: ({ session, threads, events, input, transcripts }) =>
+      add(session, threads, input, {
         events: events.map(({ thread, event }) => encodeEvent(thread, event)),
         transcripts: transcripts.flatMap(({ subpath, lines }) => encodeTranscript(subpath, lines)),
       }),

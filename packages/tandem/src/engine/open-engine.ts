@@ -59,14 +59,14 @@ function commandStore(store: Store): Store {
   const own = new Set<string>();
   return {
     ...store,
-    inbox: {
-      ...store.inbox,
+    inputQueue: {
+      ...store.inputQueue,
       put: async (session, events) => {
         own.add(session);
-        await store.inbox.put(session, events);
+        await store.inputQueue.put(session, events);
       },
-      sessions: async () => (await store.inbox.sessions()).filter((session) => own.has(session)),
-      onPut: (listener) => store.inbox.onPut((session) => void (own.has(session) && listener(session))),
+      sessions: async () => (await store.inputQueue.sessions()).filter((session) => own.has(session)),
+      onPut: (listener) => store.inputQueue.onPut((session) => void (own.has(session) && listener(session))),
     },
     leases: {
       ...store.leases,

@@ -1,4 +1,4 @@
-import type { Metrics, Telemetry } from "@tandem/server";
+import type { ServerMetrics, Telemetry } from "@tandem/server";
 import type { Engine } from "@tandem/sessions";
 import { DEFAULT_TENANT, type Store } from "@tandem/storage";
 import { readdir } from "node:fs/promises";
@@ -10,7 +10,7 @@ import type { Host } from "../config/host.ts";
 
 /** Metrics of this process, and traces if a collector is configured. */
 export interface Observation extends AsyncDisposable {
-  metrics: Metrics;
+  metrics: ServerMetrics;
   tracing: Telemetry | undefined;
   /** Counts and traces a tenant's sessions. Returns a stop function. */
   watch: (runtime: { tenant: { id: string }; engine: Engine; store: Store }) => () => void;

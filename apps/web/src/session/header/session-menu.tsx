@@ -23,7 +23,7 @@ import { boundKey, shownKey } from "../../ui/keyboard/shortcuts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { exportMarkdown } from "../../export/export-markdown.ts";
-import { exportSession, saveTestCase } from "../../export/export-session.ts";
+import { downloadSession, saveTestCase } from "../../export/download-session.ts";
 
 export function SessionMenu({ session, title: named }: { session: string; title: string | null }) {
   const title = named ?? "Untitled";
@@ -105,12 +105,12 @@ export function SessionMenu({ session, title: named }: { session: string; title:
           {
             label: "Export as Markdown",
             icon: <Download aria-hidden className={icon} />,
-            act: attempt(() => exportSession(session, title, "md"), "Exported"),
+            act: attempt(() => downloadSession(session, title, "md"), "Exported"),
           },
           {
             label: "Export events (JSON)",
             icon: <FileJson aria-hidden className={icon} />,
-            act: attempt(() => exportSession(session, title, "json"), "Exported"),
+            act: attempt(() => downloadSession(session, title, "json"), "Exported"),
           },
           {
             label: "Save as a test case",
