@@ -17,7 +17,9 @@ export class Components {
       $schema: _,
       $defs,
       ...own
-    } = z.toJSONSchema(schema, { io, override: shorten }) as Json & { $defs?: Record<string, Json> };
+    } = z.toJSONSchema(schema, { io, override: io === "input" ? shorten : shortenAndOpen }) as Json & {
+      $defs?: Record<string, Json>;
+    };
     const { id } = schema.meta() ?? {};
     // A schema that is recursive or described again refers to the definitions.
     const named = { ...(id !== undefined && { [id]: own }), ...$defs };
@@ -31,6 +33,12 @@ export class Components {
   #relink(schema: Json): Json {
     return JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', `"${this.#place}`)) as Json;
   }
+}
+
+/** Later versions may add fields to what the server sends, so a client must not reject unknown ones. */
+function shortenAndOpen(described: { jsonSchema: Json }): void {
+  shorten(described);
+  if (described.jsonSchema["additionalProperties"] === false) delete described.jsonSchema["additionalProperties"];
 }
 
 /** Zod's pattern for times is very long and says no more than the format. */
