@@ -228,7 +228,10 @@ export class ClaudeConversation implements Conversation {
 
   async caughtUp(withinMs: number): Promise<void> {
     const stored = this.#mirror.stored(this.#gate.open, this.#gate.finished);
-    await this.#within(Math.max(CAUGHT_UP_MS, withinMs), "write its transcript", stored).catch(() => {});
+    const wait = (ms: number): Promise<void> => this.#within(ms, "write its transcript", stored);
+    // A process that has died writes no more.
+    const died = this.#gone.then(() => wait(CAUGHT_UP_MS));
+    await Promise.race([wait(Math.max(CAUGHT_UP_MS, withinMs)), died]).catch(() => {});
   }
 
   flush(): Promise<void> {

@@ -56,6 +56,6 @@ export function createEmergency(
 }
 
 async function cancelJobs(jobs: Store["jobs"]): Promise<void> {
-  const unfinished = await Array.fromAsync(listAll((query) => jobs.list({ ...query, states: ["queued", "running"] })));
-  await Promise.all(unfinished.map(({ id }) => jobs.requestCancel(id)));
+  const unfinished = listAll((query) => jobs.list({ ...query, states: ["queued", "running"] }));
+  for await (const { id } of unfinished) await jobs.requestCancel(id);
 }

@@ -54,7 +54,7 @@ export function limitStore(store: Store, quotas: () => Quotas): Store {
 export async function openSessions(sessions: Pick<SessionStore, "list">, most = Infinity): Promise<number> {
   let count = 0;
   for await (const _ of listAll((query) => sessions.list(query))) if ((count += 1) >= most) break;
-  return count;
+  return Math.min(count, most);
 }
 
 /** The total size of uploaded files and skills. */

@@ -61,9 +61,9 @@ function commandStore(store: Store): Store {
     ...store,
     inputQueue: {
       ...store.inputQueue,
-      put: async (session, events) => {
+      put: async (session, events, options) => {
         own.add(session);
-        await store.inputQueue.put(session, events);
+        await store.inputQueue.put(session, events, options);
       },
       sessions: async () => (await store.inputQueue.sessions()).filter((session) => own.has(session)),
       onPut: (listener) => store.inputQueue.onPut((session) => void (own.has(session) && listener(session))),
