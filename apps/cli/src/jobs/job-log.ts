@@ -1,7 +1,7 @@
 import { type Job, type JobId, RequestError, type RunEvent, sleep, systemClock } from "@tandem/protocol";
 import type { JobStore } from "@tandem/storage";
 import type { ServerInfo } from "@tandem/tandem/server";
-import { ServerConnection } from "../sessions/server-connection.ts";
+import { DEADLINE_MS, ServerConnection } from "../sessions/server-connection.ts";
 
 export interface LoggedEvent {
   seq: number;
@@ -82,7 +82,7 @@ export class ServerJobs implements JobLog, Disposable {
         rest: async (ms, resting) => {
           isOver = await this.#isOver(job, isBroken, resting);
           isBroken = false;
-          if (isOver || (await this.#moved())) stop.abort();
+          if (isOver || (await this.#moved().catch(() => false))) stop.abort();
           else await sleep(systemClock, ms, { signal: resting, keepsProcess: true });
         },
       });
@@ -93,7 +93,7 @@ export class ServerJobs implements JobLog, Disposable {
   /** A broken connection may have lost the last events of an ended job: the next one delivers them. */
   async #isOver(id: JobId, isBroken: boolean, signal: AbortSignal): Promise<boolean> {
     try {
-      const job = await this.get(id, signal);
+      const job = await this.get(id, AbortSignal.any([signal, AbortSignal.timeout(DEADLINE_MS)]));
       return job === undefined || (!isBroken && job.ended_at !== null);
     } catch {
       // The server cannot answer now. `follow` tries again.
@@ -101,7 +101,7 @@ export class ServerJobs implements JobLog, Disposable {
     }
   }
 
-  /** Connects to another server if one has replaced this one. */
+  /** Connects to another server if one has replaced this one. Rejects if that cannot be reached yet. */
   async #moved(): Promise<boolean> {
     const found = await this.#find();
     if (!found || (found.pid === this.#server.pid && found.process_start === this.#server.process_start)) return false;

@@ -36,6 +36,9 @@ const MAX_TITLE = 72;
 /** One statement; longer text belongs into a source. */
 export const MAX_STATEMENT = 4_000;
 
+const MAX_TAGS = 20;
+const MAX_TAG = 100;
+
 /** Stores a person's statement at once. Idempotent. */
 export async function remember(
   knowledge: Knowledge,
@@ -155,7 +158,7 @@ export function titleOf(verb: string, text: string): string {
   return `${verb}: ${line.length <= MAX_TITLE ? line : `${line.slice(0, MAX_TITLE - 1)}…`}`.toWellFormed();
 }
 
-function checkWords({ text, scope, agent, by }: Words): { text: string; by: string } {
+function checkWords({ text, scope, agent, by, tags = [] }: Words): { text: string; by: string } {
   const words = text.trim().toWellFormed();
   if (words === "") throw new RequestError("invalid_request", "There is nothing to remember.");
   if (words.length > MAX_STATEMENT) {
@@ -167,6 +170,9 @@ function checkWords({ text, scope, agent, by }: Words): { text: string; by: stri
   }
   if (scope === "agent" && !agent) {
     throw new RequestError("invalid_request", "It is to hold for one agent, and none is named.", { fix: "Name it." });
+  }
+  if (tags.length > MAX_TAGS || tags.some(({ length }) => length > MAX_TAG)) {
+    throw new RequestError("invalid_request", `A memory has at most ${MAX_TAGS} tags of ${MAX_TAG} characters.`);
   }
   return { text: words, by };
 }

@@ -9,7 +9,6 @@ import { showLines } from "../../memories/describe-memory.ts";
 import { openProject, userName } from "@tandem/tandem/project";
 import { Progress } from "../../progress.ts";
 import { readPrompt } from "../../input/read-prompt.ts";
-import { DEADLINE_MS } from "../../sessions/server-connection.ts";
 import { styleFor, writeResult } from "../../terminal.ts";
 import { openKnowledge } from "../../with-knowledge.ts";
 import { type Command, Option } from "commander";
@@ -126,7 +125,7 @@ async function rememberInServer(
     // Sent only if it differs from the default: an older server does not know it.
     ...(!check && { check }),
   };
-  const signal = AbortSignal.any([invocation.signal, AbortSignal.timeout(DEADLINE_MS)]);
+  const { signal } = invocation;
   const { memory, proposal, unchecked } = await api
     .call("context.memories.create", { body, signal })
     .catch((error: unknown) => {
@@ -150,7 +149,7 @@ async function findMemories(api: ContextConnection["api"], ids: readonly string[
     found.push(...answer.data.filter(({ id }) => ids.includes(id)));
     page = answer.next_page;
   }
-  return found.map(toFile);
+  return ids.flatMap((id) => found.filter((memory) => memory.id === id)).map(toFile);
 }
 
 function toFile(memory: ContextMemory): MemoryFile {

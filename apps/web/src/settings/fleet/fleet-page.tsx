@@ -48,6 +48,13 @@ export default function FleetPage() {
           <ListPanel
             title="Workers"
             items={status.workers}
+            empty={
+              <Panel title="Workers">
+                <Rows>
+                  <Row>No worker.</Row>
+                </Rows>
+              </Panel>
+            }
             {...(status.workers.some(canDrain) && {
               note: "A drained worker takes no new work and hands its sessions to other workers.",
             })}

@@ -8,6 +8,8 @@ import { sha256 } from "./sha256.ts";
 import { createToken } from "./create-token.ts";
 
 const MODE = 0o600;
+/** The name of the token that clients on this machine use. */
+export const LOCAL_TOKEN = "local";
 
 /**
  * Ensures that a file holds a valid token, by which clients on this machine reach the server. The first start creates
@@ -22,10 +24,10 @@ export async function ensureToken(
   const found = await readPrivately(file);
   if (found && (await tokens.findByHash(sha256(found.secret)))) return { created: false, warning: found.warning };
   if (found && keep) {
-    await createToken(tokens, { name: "local", scopes: ["admin"], secret: found.secret });
+    await createToken(tokens, { name: LOCAL_TOKEN, scopes: ["admin"], secret: found.secret });
     return { created: true, warning: found.warning };
   }
-  const { secret, token } = await createToken(tokens, { name: "local", scopes: ["admin"] });
+  const { secret, token } = await createToken(tokens, { name: LOCAL_TOKEN, scopes: ["admin"] });
   await writePrivately(file, secret, { replace: found !== undefined });
   if ((await readPrivately(file))?.secret === secret) return { created: true, warning: found?.warning };
   // Another server on this machine won the race and wrote its token.

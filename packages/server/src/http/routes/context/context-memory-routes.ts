@@ -1,5 +1,6 @@
 import type { MemoryFile } from "@tandem/context";
 import type { ContextMemory, Evidence } from "@tandem/protocol";
+import { LOCAL_TOKEN } from "../../access/ensure-token.ts";
 import { contextOf, loadContext } from "../../context-of.ts";
 import { pageThrough } from "../../request/page-through.ts";
 import { jsonRoute, type Route } from "../../route.ts";
@@ -26,6 +27,8 @@ export const contextMemoryRoutes: Route[] = [
     scope: "run",
     at: "context",
     summary: "Save a memory at once; a repeated memory is not stored twice",
+    // A model may compare it with others, and waits for quotas.
+    longRunning: true,
     handle: async (call) => {
       const { context, openModel } = contextOf(call);
       const library = await loadContext();
@@ -35,7 +38,7 @@ export const contextMemoryRoutes: Route[] = [
         {
           ...words,
           expiresAt: expires_at,
-          by: call.token.name,
+          by: speaker(call.token.name, context.user),
           ...(context.user !== undefined && { user: context.user }),
         },
         { ...(check && { openModel }), signal: call.signal },
@@ -98,3 +101,6 @@ function describe(
     contradicts: contradictionsOf(file, all).map((other) => other.id),
   };
 }
+
+/** The machine's own token is the user's. */
+const speaker = (token: string, user: string | undefined): string => (token === LOCAL_TOKEN ? (user ?? token) : token);
