@@ -9,7 +9,7 @@ import { outcomeOf } from "../apps/cli/src/testing/open-command.ts";
 import { scratchMachine } from "../apps/cli/src/testing/run-tandem.ts";
 import { startUp } from "../apps/cli/src/testing/session-machine.ts";
 import { describeApi } from "../packages/server/src/http/openapi.ts";
-import { routeTable } from "../packages/server/src/http/route-table.ts";
+import { describedRoutes } from "../packages/server/src/http/route-table.ts";
 import { buildDeclarations } from "./build-declarations.ts";
 import { buildPackage } from "./build-package.ts";
 import { LIBRARY_PACKAGES, type PublishedPackage, SERVER_PACKAGE } from "./published-packages.ts";
@@ -232,5 +232,5 @@ test("it serves the page and the API of the sources", async () => {
   expect(await page.text()).toContain("<title>Tandem</title>");
   // Its schemas are built lazily, and describe the same API.
   const api = await fetch(`${server.url}/openapi.json`, { headers: { "x-api-key": server.token } });
-  expect(await api.json()).toEqual(JSON.parse(JSON.stringify(describeApi(routeTable))));
+  expect(await api.json()).toEqual(JSON.parse(JSON.stringify(describeApi(describedRoutes))));
 });
