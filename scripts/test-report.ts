@@ -46,17 +46,6 @@ export function countOutcomes(outcomes: ReadonlyMap<string, Outcome>): Counts {
   return counts;
 }
 
-export const failedTests = (json: string | undefined): string[] =>
-  [...testOutcomes(json)].flatMap(([name, outcome]) => (outcome === "failed" ? [name] : []));
-
-export function filesWithFailures(json: string | undefined): string[] {
-  if (json === undefined) return [];
-  return report
-    .parse(JSON.parse(json))
-    .testResults.filter(({ status }) => status === "failed")
-    .map(({ name }) => shortName(name));
-}
-
 /** The files whose tests took longest, slowest first. */
 export function slowestFiles(json: string | undefined, count: number): { name: string; seconds: number }[] {
   if (json === undefined) return [];

@@ -1,6 +1,5 @@
 // npm test: the checks and tests. npm test -- --all: with the extended tests. npm run check (--quick): without the tests that
 // start real programs; lint rules that need types see only files with uncommitted changes, because they take half a minute for all.
-// --again: files with failed tests run once more, alone; what passes then is listed and does not fail the run.
 // npm run soak (--soak): only the tests that repeat faults or generate cases, many times instead of a few.
 // npm run soak -- --sandbox: the tests of sessions and of the official client, with every session in a sandbox.
 import { execFileSync, spawn } from "node:child_process";
@@ -11,30 +10,18 @@ import { buildPackage } from "./build-package.ts";
 import { findLeftoverProcesses } from "./leftover-processes.ts";
 import { measureSlowness } from "./machine-slowness.ts";
 import { scratchVariables } from "./scratch-variables.ts";
-import {
-  countOutcomes,
-  durations,
-  failedTests,
-  filesAt,
-  filesWithFailures,
-  slowestFiles,
-  testOutcomes,
-  type Counts,
-} from "./test-report.ts";
+import { countOutcomes, durations, filesAt, slowestFiles, testOutcomes, type Counts } from "./test-report.ts";
 
 const root = join(import.meta.dirname, "..");
 const quick = process.argv.includes("--quick");
 const soak = process.argv.includes("--soak");
 const all = process.argv.includes("--all");
-const again = process.argv.includes("--again");
 const sandbox = process.argv.includes("--sandbox");
 const scratch = mkdtempSync(join(tmpdir(), "tandem-test-"));
 const report = join(scratch, "vitest.json");
 const SLOWEST = 10;
 /** Measured before the checks, which keep all cores busy. The tests do so, too: hence at least 1.5. */
 const slowness = Math.max(1.5, measureSlowness());
-/** More failed files than these are no accident. */
-const MOST_AGAIN = 5;
 /** Inside node_modules, so that it finds the installed libraries. */
 const built = join(root, "node_modules", ".cache", "tandem", "package");
 
@@ -72,26 +59,16 @@ if (!quick) {
   await checked;
   await buildPackage(built);
 }
-const tests = await runTests(selection());
+const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+// Streamed, because it takes minutes.
+const tests = await run([bin("vitest", "vitest.mjs"), "run", ...reporters, ...selection()], "inherit");
 await checked;
-const { json } = tests;
+const json = readReport();
 const counted = countOutcomes(testOutcomes(json));
 total.passed += counted.passed;
 total.skipped += counted.skipped;
 // An error outside any test is a failure too.
 total.failed += counted.failed || (tests.ok ? 0 : 1);
-
-const failedFiles = filesWithFailures(json);
-const unsteady: string[] = [];
-if (again && counted.failed > 0 && failedFiles.length <= MOST_AGAIN) {
-  console.log(`Again, alone: ${failedFiles.join(", ")}`);
-  const second = await runTests([...failedFiles, "--no-file-parallelism"]);
-  if (second.ok) {
-    unsteady.push(...failedTests(json));
-    total.failed -= counted.failed;
-    total.passed += counted.failed;
-  }
-}
 
 for (const { pid, command, folder, startedAt } of await findLeftoverProcesses(scratch)) {
   total.failed += 1;
@@ -106,17 +83,8 @@ if (slowest.length > 0) console.log(`The slowest ${slowest.length} of the test f
 for (const { name, seconds } of slowest) console.log(`${seconds.toFixed(1).padStart(8)} s  ${name}`);
 const parts = durations(json, begunAt).map(({ part, ms }) => `${part} ${(ms / 60_000).toFixed(1)}`);
 if (parts.length > 0) console.log(`Minutes: ${parts.join(", ")}`);
-for (const test of unsteady) console.log(`⚠ passed only alone, a defect of the test or of the product: ${test}`);
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exitCode = total.failed > 0 ? 1 : 0;
-
-/** Streamed, because it takes minutes. */
-async function runTests(selected: string[]): Promise<{ ok: boolean; json: string | undefined }> {
-  rmSync(report, { force: true });
-  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
-  const { ok } = await run([bin("vitest", "vitest.mjs"), "run", ...reporters, ...selected], "inherit");
-  return { ok, json: readReport() };
-}
 
 function run(
   args: string[],
