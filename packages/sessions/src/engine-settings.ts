@@ -9,7 +9,7 @@ import type { PreviewSettings } from "./log/preview-source.ts";
 import type { MemorySettings } from "./memory/memory-stores.ts";
 import type { MessagesSettings } from "./messages/messages-service.ts";
 import type { PushSettings } from "./push/push-settings.ts";
-import type { Quotas } from "./quotas/quotas.ts";
+import type { Quotas } from "@tandem/storage";
 import type { AgentSettings } from "./resources/agents.ts";
 import type { SkillSettings } from "./skills/skill-catalogue.ts";
 import type { SpareSettings } from "./spares/spare-settings.ts";

@@ -33,7 +33,6 @@ export { MovableClock } from "./host/movable-clock.ts";
 export { SharedClock } from "./host/shared-clock.ts";
 export { postDelivery } from "./webhooks/post-delivery.ts";
 export { KillSwitch } from "./budgets/kill-switch.ts";
-export type { Quotas } from "./quotas/quotas.ts";
 export { takenNow } from "./quotas/taken-now.ts";
 export type { WebhookEndpoint } from "./webhooks/webhook-service.ts";
 export { announce } from "./webhooks/announce.ts";

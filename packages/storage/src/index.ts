@@ -25,7 +25,7 @@ export type { Blobs, RecordChange, Records, StoredRecord } from "./records.ts";
 export type { SearchDocument, SearchHit, SearchIndex, SearchQuery } from "./search-index.ts";
 export { parseKey, readKeyFile, SecretBox, sealedSecret, type SealedSecret } from "./secret-box.ts";
 export type { AccountState, Charge, Claim, SharedScope } from "./spending.ts";
-export { DEFAULT_TENANT, type TenantRow } from "./tenant-store.ts";
+export { DEFAULT_TENANT, type Quotas, type TenantRow } from "./tenant-store.ts";
 export { ThreadPool } from "./threads/thread-pool.ts";
 export { type WorkerRow, type WorkerStore } from "./worker-store.ts";
 export {

@@ -8,18 +8,20 @@ export interface TenantRow {
   name: string;
   createdAt: string;
   archivedAt: string | null;
-  limits: TenantLimits;
+  limits: Quotas;
   /** Free-form; the server package parses it. */
   settings: Record<string, unknown>;
 }
 
-/** Absent: unlimited. */
-interface TenantLimits {
-  /** Concurrent turns. */
+/** Limits of all sessions of a store together; absent means unlimited. */
+export interface Quotas {
+  /** Concurrent turns in all processes. */
   maxRunning?: number;
   /** Unarchived sessions. */
   maxSessions?: number;
+  /** Spending per day at list price. */
   dailyUsd?: number;
+  /** Bytes of uploaded files. */
   fileBytes?: number;
 }
 

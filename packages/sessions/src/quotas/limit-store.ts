@@ -1,8 +1,7 @@
 import { RequestError } from "@tandem/protocol";
-import { listAll, type SessionStore, type Store } from "@tandem/storage";
+import { listAll, type Quotas, type SessionStore, type Store } from "@tandem/storage";
 import { SerialQueue } from "../host/serial-queue.ts";
 import { isVersionSpace, skillBytes } from "../skills/skill-store.ts";
-import type { Quotas } from "./quotas.ts";
 
 /** Enforces quotas on sessions and files in the store, so that every path that creates one is covered. */
 export function limitStore(store: Store, quotas: () => Quotas): Store {

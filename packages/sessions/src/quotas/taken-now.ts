@@ -1,9 +1,8 @@
 import type { Clock } from "@tandem/protocol";
-import type { Store } from "@tandem/storage";
+import type { Quotas, Store } from "@tandem/storage";
 import { toShown } from "../budgets/amounts.ts";
 import { today } from "../budgets/budget-hook.ts";
 import { keptBytes, openSessions } from "./limit-store.ts";
-import type { Quotas } from "./quotas.ts";
 
 /** The current use of a store's quotas. */
 export async function takenNow(

@@ -1,8 +1,7 @@
 import type { SessionId } from "@tandem/protocol";
-import type { SessionStore } from "@tandem/storage";
+import type { Quotas, SessionStore } from "@tandem/storage";
 import { unansweredCalls } from "../log/unanswered-calls.ts";
 import type { TurnHook, TurnControl } from "../hooks/turn-hook.ts";
-import type { Quotas } from "./quotas.ts";
 
 /**
  * Limits concurrent turns in all processes on the store. A message over the limit stays in the input queue. Its session

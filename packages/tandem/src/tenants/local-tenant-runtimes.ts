@@ -1,6 +1,5 @@
 import type { Logger, TenantRuntime, TenantRuntimes } from "@tandem/server";
-import type { Quotas } from "@tandem/sessions";
-import { DEFAULT_TENANT, type Store, type TenantRow, DUE, WEBHOOKS } from "@tandem/storage";
+import { DEFAULT_TENANT, type Quotas, type Store, type TenantRow, DUE, WEBHOOKS } from "@tandem/storage";
 import type { Project } from "../config/load-project.ts";
 import type { Host } from "../config/host.ts";
 import { openTenantRuntime, type OpenTenantRuntime, type TenantRuntimeOptions } from "./open-tenant-runtime.ts";

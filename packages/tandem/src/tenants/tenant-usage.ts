@@ -1,6 +1,5 @@
 import type { Clock, TenantQuotas, TenantUse } from "@tandem/protocol";
-import type { Quotas } from "@tandem/sessions";
-import type { Store } from "@tandem/storage";
+import type { Quotas, Store } from "@tandem/storage";
 import { loadSessions } from "../compose.ts";
 
 /** Reads a tenant's current usage and limits in the API's format. */

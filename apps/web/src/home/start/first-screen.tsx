@@ -1,3 +1,4 @@
+import type { ServerStatus } from "@tandem/protocol";
 import { ArrowRight, Plus } from "lucide-react";
 import { useServerQuery } from "../../api/use-server-query.ts";
 import { useOwnTenant } from "../../live/own-tenant.ts";
@@ -58,7 +59,7 @@ export function FirstScreen() {
   );
 }
 
-function Billing({ status: { sessions } }: { status: { sessions: { payer: string; auth: Auth } } }) {
+function Billing({ status: { sessions } }: { status: Pick<ServerStatus, "sessions"> }) {
   const { payer, auth } = sessions;
   const account = [auth.account?.email, auth.account?.plan].filter(Boolean).join(", ");
   const isReady = auth.state === "usable" || auth.state === "found" || auth.state === "unverified";
@@ -72,11 +73,4 @@ function Billing({ status: { sessions } }: { status: { sessions: { payer: string
       Sessions cannot run yet: <InlineCode text={`${auth.detail} ${auth.fix}`} />
     </p>
   );
-}
-
-interface Auth {
-  state: string;
-  detail: string;
-  fix: string;
-  account?: { email?: string | undefined; plan?: string | undefined } | undefined;
 }
